@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import count
 from typing import Any
 
@@ -36,13 +37,16 @@ EVICTION = {
 
 
 class Groups:
-    """PodGroups that go whole, by name, or why they cannot be read."""
+    """PodGroups that go whole, by name, or why they cannot be read; seconds that it takes."""
 
     def __init__(self, *whole: str) -> None:
         self.whole = whole
         self.error: LookUpError | None = None
+        self.latency = 0.0
 
     async def goes_whole(self, _namespace: str, name: str) -> bool:
+        if self.latency:
+            await asyncio.sleep(self.latency)
         if self.error is not None:
             raise self.error
         return name in self.whole

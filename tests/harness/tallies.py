@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 from msgspec.structs import replace
 
-from bailiff.cluster import ConflictError, NotFoundError
+from bailiff.cluster import Cluster, ConflictError, NotFoundError
 from bailiff.decisions.policies import (
     Circumstances,
     Hold,
@@ -19,6 +19,8 @@ from bailiff.decisions.policies import (
     wishes_of,
 )
 from bailiff.kinds import ConfigMap, ObjectMeta
+from bailiff.tally import Tally
+from tests.harness.clocks import LoopClock
 from tests.harness.kinds import pod_of
 
 _HERE = Store().namespace, Store().name
@@ -109,3 +111,14 @@ class OneConfigMap:
 def other_store(settings: OverTime, name: str) -> OverTime:
     """The same, counted in another ConfigMap."""
     return replace(settings, store=replace(settings.store, name=name))
+
+
+def tally_of(server: OneConfigMap) -> Tally:
+    """Counts in it, on virtual time."""
+    return Tally(cast("Cluster", server), LoopClock())
+
+
+async def tries(tally: Tally, names: str, settings: OverTime | None = None) -> list[Hold | None]:
+    """What all of these are told who ask at the same time; default: by a budget of two."""
+    by = settings or budget(2)
+    return await asyncio.gather(*(tally.count(wishes(by, name), by) for name in names))

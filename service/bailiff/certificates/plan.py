@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _PEM = re.compile(rb"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----")
 # Believed besides a new one: the present, and what a run that ended half way has left.
 _KEPT = 2
-# Of a bundle somebody else wrote: as many are looked at, and bytes of it.
-_MOST, _LONGEST = 20, 64 * 1024
+# Bytes that are looked at of a bundle somebody else wrote.
+_LONGEST = 64 * 1024
 
 
 class Step(StrEnum):
@@ -155,7 +155,7 @@ def _vouches(authority: x509.Certificate, certificate: x509.Certificate) -> bool
 
 def _authorities(bundle: bytes) -> list[x509.Certificate]:
     found: list[x509.Certificate] = []
-    for pem in _PEM.findall(bundle[-_LONGEST:])[-_MOST:]:
+    for pem in _PEM.findall(bundle[-_LONGEST:]):
         try:
             found.append(x509.load_pem_x509_certificate(pem))
         except ValueError:

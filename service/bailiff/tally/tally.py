@@ -92,6 +92,7 @@ class Tally:
         self._store: Store | None = None
         self._page: Page | None = None
         self._read_at = -math.inf
+        self._reading = asyncio.Lock()
         self._asks: list[_Ask] = []
         self._work: asyncio.Task[None] | None = None
 
@@ -122,11 +123,14 @@ class Tally:
 
     async def look(self, wishes: Sequence[Wish], settings: OverTime) -> Hold | None:
         """What `count` would say now; nothing is counted. Raises as `count` does."""
+        return room_for(await self.read(settings.store), wishes, self._clock.now())
+
+    async def read(self, store: Store) -> Book:
+        """The book as it is now, or was within the last second; TallyError."""
         try:
-            page = await self._current(settings.store)
+            return (await self._current(store)).book
         except (ClusterError, BookError, TimeoutError) as error:
             raise _told(error) from error
-        return room_for(page.book, wishes, self._clock.now())
 
     async def _answer_all(self) -> None:
         """Until nobody waits."""
@@ -203,10 +207,11 @@ class Tally:
         return book, [judged(ask) for ask in asks]
 
     async def _current(self, store: Store) -> Page:
-        is_fresh = self._clock.monotonic() - self._read_at < _FRESH
-        if self._page is not None and store == self._store and is_fresh:
-            return self._page
-        async with asyncio.timeout(_PATIENCE):
+        # Whoever comes while it is read goes by that, too.
+        async with asyncio.timeout(_PATIENCE), self._reading:
+            is_fresh = self._clock.monotonic() - self._read_at < _FRESH
+            if self._page is not None and store == self._store and is_fresh:
+                return self._page
             return self._keep(store, await self._pages.read(store))
 
     async def _write(self, store: Store, page: Page, book: Book) -> None:

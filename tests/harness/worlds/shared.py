@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -26,6 +27,7 @@ class Sharing(Governed):
     groups: which PodGroups go whole.
     disruption_budgets: as whoever lists them sees them.
     unlisted: why they cannot be listed.
+    list_latency: seconds that it takes.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class Sharing(Governed):
         self.counts, self.groups = counts or OneConfigMap(), Groups()
         self.disruption_budgets: list[PodDisruptionBudget] = []
         self.unlisted: LookUpError | None = None
+        self.list_latency = 0.0
         clock: Clock = LoopClock()
         tally = Tally(cast(Cluster, self.counts), clock)
         gang_budgets = GangBudgets(cast(Source, self), clock)
@@ -42,6 +45,8 @@ class Sharing(Governed):
 
     async def see(self, wanted: Wanted) -> tuple[Any, ...]:
         """All objects of the kind, as a list of the API server's."""
+        if self.list_latency:
+            await asyncio.sleep(self.list_latency)
         if self.unlisted is not None:
             raise self.unlisted
         return tuple(self.pods.values() if wanted.kind is Pod else self.disruption_budgets)

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from bailiff.certificates import Step, Terms, plan
-from tests.harness.certificates import NAMES, NOW, TERMS, holding, made, subjects
+from tests.harness.certificates import NAMES, NOW, TERMS, ended_by, holding, made, subjects
 
 HOUR, DAY = dt.timedelta(hours=1), dt.timedelta(days=1)
 FIRST, SECOND, THIRD = made(), made(NOW + 70 * DAY), made(NOW + 71 * DAY)
@@ -64,6 +64,15 @@ def test_one_that_begins_tomorrow_is_replaced() -> None:
     assert found.why.startswith("it is not valid before 2026-01-0")
 
 
+def test_one_whose_authority_ends_first_is_replaced_when_that_ends() -> None:
+    """Ours end together; somebody else may have put one into the Secret."""
+    one = made()
+    held = holding(one) | {"ca.crt": ended_by(one, NOW + DAY)}
+    assert plan(held, TERMS, NOW + DAY - HOUR).step is Step.NONE
+    found = plan(held, TERMS, NOW + DAY)
+    assert (found.step, found.why) == (Step.ISSUE, "its authority has ended")
+
+
 def test_what_nobody_can_read_counts_as_none() -> None:
     unknown = ec.generate_private_key(ec.BrainpoolP256R1())
     as_pem = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -75,6 +84,8 @@ def test_of_a_bundle_without_end_the_end_is_read() -> None:
     held = holding(FIRST)
     held["ca.crt"] = b"-----BEGIN CERTIFICATE-----" * 40_000 + b"\n" + held["ca.crt"]
     assert plan(held, TERMS, NOW).step is Step.NONE
+    held["ca.crt"] = FIRST.authority + b"\n" * 64 * 1024
+    assert plan(held, TERMS, NOW).why == "no authority vouches for it"
 
 
 def test_it_is_replaced_where_somebody_says_so() -> None:

@@ -1,6 +1,7 @@
 """kube-scheduler's extender over REST: its exact JSON, in both forms."""
 
 import json
+import threading
 from typing import Any
 
 import msgspec
@@ -10,6 +11,8 @@ from msgspec.structs import replace
 from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
+from bailiff.decisions.cost import QUICK_STEPS
+from bailiff.decisions.scheduling import NodePool, planning
 from bailiff.kinds import Node, NodeSpec, Taint
 from bailiff.lookup import UnavailableError
 from bailiff.rest_api import RestSettings, create_app
@@ -253,6 +256,24 @@ async def test_what_is_too_much_to_compare_is_refused(app: FastAPI) -> None:
     status, code, said = await refused(app, "filter", whole(node, pod=pod))
     assert (status, code) == (400, "wrong_shape")
     assert said.startswith("$.Nodes: needs ")
+
+
+@pytest.mark.parametrize(("steps", "where"), [(QUICK_STEPS, "loop"), (0, "thread")])
+async def test_nodes_that_take_long_to_look_at_keep_nobody_waiting(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch, steps: int, where: str
+) -> None:
+    seen = []
+
+    def at(pool: NodePool, *asked: Any) -> Any:
+        loop = threading.current_thread() is threading.main_thread()
+        seen.append("loop" if loop else "thread")
+        return as_ever(pool, *asked)
+
+    as_ever = NodePool.at
+    monkeypatch.setattr(NodePool, "at", at)
+    monkeypatch.setattr(planning, "QUICK_STEPS", steps)
+    await ask(app, "filter", whole(FREE))
+    assert seen == [where]
 
 
 async def test_requests_are_counted_by_route(app: FastAPI, registry: CollectorRegistry) -> None:

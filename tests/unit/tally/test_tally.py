@@ -20,7 +20,7 @@ from bailiff.decisions.policies import UNKNOWN, Hold
 from bailiff.decisions.policies.over_time_counts import MARGIN
 from bailiff.tally import Tally, TallyError
 from tests.harness.clocks import LoopClock
-from tests.harness.tallies import OneConfigMap, budget, other_store, wishes
+from tests.harness.tallies import OneConfigMap, budget, other_store, tally_of, tries, wishes
 
 pytestmark = pytest.mark.looptime
 
@@ -30,15 +30,6 @@ TWO = budget(2)
 @pytest.fixture
 def server() -> OneConfigMap:
     return OneConfigMap()
-
-
-def tally_of(server: Any) -> Tally:
-    return Tally(server, LoopClock())
-
-
-async def tries(tally: Tally, names: Any, settings: Any = TWO) -> list[Hold | None]:
-    asked = [tally.count(wishes(settings, name), settings) for name in names]
-    return await asyncio.gather(*asked)
 
 
 async def test_those_that_ask_together_are_written_together(server: OneConfigMap) -> None:
@@ -206,34 +197,6 @@ async def test_who_has_given_up_is_not_counted(server: OneConfigMap) -> None:
     assert await tries(tally, "bc") == [None, None]
 
 
-async def test_a_server_that_hangs_holds_nobody_for_ever(server: OneConfigMap) -> None:
-    server.latency = 3600
-    with pytest.raises(TallyError, match="within 10 s"):
-        await tally_of(server).count(wishes(TWO, "a"), TWO)
-
-
-async def test_nor_does_one_that_hangs_when_it_is_written(server: OneConfigMap) -> None:
-    tally = tally_of(server)
-    await tries(tally, "a")
-    # The book was read a moment ago, and is believed.
-    server.latency = 3600
-    with pytest.raises(TallyError, match="within 10 s"):
-        await tally.count(wishes(TWO, "b"), TWO)
-    assert server.reads == 1
-
-
-async def test_who_comes_while_it_hangs_is_told_with_the_others(server: OneConfigMap) -> None:
-    server.latency = 3600
-    tally = tally_of(server)
-    first = asyncio.create_task(tally.count(wishes(TWO, "a"), TWO))
-    await asyncio.sleep(9)
-    with pytest.raises(TallyError, match="within 10 s"):
-        async with asyncio.timeout(1.5):
-            await tally.count(wishes(TWO, "b"), TWO)
-    with pytest.raises(TallyError):
-        await first
-
-
 async def test_a_look_counts_nothing(server: OneConfigMap) -> None:
     tally = tally_of(server)
     assert tally.seen(TWO.store) is UNKNOWN
@@ -248,23 +211,12 @@ async def test_a_look_counts_nothing(server: OneConfigMap) -> None:
         await tally.look(wishes(TWO, "c"), TWO)
 
 
-async def test_on_paper_one_keeps_what_he_counts_himself_and_nothing_of_others(
-    server: OneConfigMap,
-) -> None:
+async def test_those_who_look_together_read_once(server: OneConfigMap) -> None:
+    server.latency = 0.1
     tally = tally_of(server)
-    paper = tally.on_paper()
-    await tries(tally, "a")
-    assert [one is None for one in await tries(paper, "bc")] == [True, False]
-    # Somebody frees the place of a, and b stands on paper only.
-    server.delete()
-    await asyncio.sleep(1.1)
-    assert [one is None for one in await tries(paper, "cd")] == [True, False]
-
-
-async def test_on_paper_another_configmap_starts_over(server: OneConfigMap) -> None:
-    paper = tally_of(server).on_paper()
-    await tries(paper, "ab")
-    assert await tries(paper, "cd", other_store(TWO, "another")) == [None, None]
+    asked = [tally.look(wishes(TWO, name), TWO) for name in "abcde"]
+    assert await asyncio.gather(*asked) == [None] * 5
+    assert server.reads == 1
 
 
 async def test_who_may_not_create_it_says_how_to(server: OneConfigMap) -> None:

@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from bailiff.decisions.policies import Breaker, Breakers, DrainOrder, Gangs, Hold, Policies
+from bailiff.decisions.policies import (
+    Breaker,
+    Breakers,
+    DrainOrder,
+    Gangs,
+    Hold,
+    Limit,
+    Limits,
+    Policies,
+)
 from bailiff.kinds import Annotations
 from bailiff.lookup import UnavailableError
 from bailiff.worker import WorkerSettings
@@ -196,6 +205,50 @@ async def test_it_counts_until_a_pod_changes_in_what_rules_look_at() -> None:
         world.member("c", "g", "n2")
         await asyncio.sleep(10)
     assert len(world.order()) == 300
+
+
+async def test_a_gang_for_which_there_is_no_room_any_more_takes_no_turn_of_others() -> None:
+    """What budgets over time said of it is believed for half a second."""
+    policies = Policies(
+        gangs=Gangs(), over_time=budget(3), limits=Limits(total=Limit(per_second=1.0, burst=1))
+    )
+    world = sharing(policies)
+    world.pod("first")
+    world.pod("second")
+    world.member("a", "g")
+    world.member("b", "g", "n2")
+    world.pod("third")
+    async with world.running():
+        await asyncio.sleep(0.5)
+        world.worker.gate.facts.gangs.learn("default/g", whole=True)
+        # All are looked at, and there is room for two.
+        world.worker.set_policies(replace(policies, protection=True))
+        await asyncio.sleep(2)
+        assert world.order() == ["first", "second", "third"]
+        assert world.held("a")["cause"] == "over_time"
+
+
+async def test_a_group_that_comes_again_under_its_name_is_read_anew() -> None:
+    world = sharing()
+    world.member("a", "g")
+    async with world.running():
+        await asyncio.sleep(1)
+        world.groups.whole = ()
+        world.member("b", "g")
+        world.member("c", "g", "n2", annotations=STAYS)
+        await asyncio.sleep(1)
+    assert world.order() == ["a", "b"]
+
+
+async def test_nothing_is_remembered_of_gangs_that_are_gone_nor_of_what_is_none() -> None:
+    world = sharing()
+    world.member("a", "single")
+    world.member("b", "g")
+    world.member("c", "g")
+    async with world.running():
+        await asyncio.sleep(1)
+    assert sorted(world.order()) == ["a", "b", "c"]
+    assert world.worker.gate.facts._gang_holds == {}
 
 
 async def test_what_was_said_of_a_gang_does_not_outlast_a_change_of_a_node_s_zone() -> None:

@@ -8,6 +8,7 @@ gate knows from then on, so that whoever has to wait does so at the gate, as for
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ from bailiff.tally import TallyError
 from bailiff.worker.gate.tries import Tries
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from bailiff.clock import Clock
     from bailiff.decisions.policies import Book, OverTime, Store, Wish
@@ -39,8 +40,16 @@ if TYPE_CHECKING:
 
     Rehearse = Callable[[Eviction, GangBudgets | None], Awaitable[None]]
 
-# Seconds for all of it; whoever counts and whoever reads gives up before.
+# Seconds for all of it: one of the executor's few places is kept meanwhile.
 _PATIENCE = 20.0
+
+
+class _HeldError(Exception):
+    """It may not begin, for what was asked has not been answered."""
+
+    def __init__(self, hold: Hold) -> None:
+        super().__init__(hold.message)
+        self.hold = hold
 
 
 @dataclass(frozen=True)
@@ -99,13 +108,14 @@ class Consent:
         if self._facts.overrides(eviction):
             return None
         try:
-            async with asyncio.timeout(_PATIENCE):
-                return await self._ask(eviction, rehearse)
-        except TimeoutError:
-            return Hold(cause=Cause.OVER_TIME, message="the cluster did not answer in time")
+            return await self._ask(eviction, rehearse)
+        except _HeldError as error:
+            return error.hold
 
     async def _ask(self, eviction: Eviction, rehearse: Rehearse) -> Hold | None:
-        held = await self._learn_gang(eviction) or self._facts.hold_whole(eviction)
+        deadline = asyncio.get_running_loop().time() + _PATIENCE
+        await self._learn_gang(eviction, deadline)
+        held = self._facts.hold_whole(eviction)
         if held is not None:
             return held
         around, over_time = self._facts.around(eviction), self._facts.policies.over_time
@@ -115,12 +125,12 @@ class Consent:
         counts, gang = any(wish.places for wish in wishes), gang_of(around)
         if not counts and not gang:
             return None
-        try:
+        asks = Cause.GANG if gang else Cause.OVER_TIME
+        async with _step("whether the API server lets it go", asks, deadline):
             await rehearse(eviction, self._shared.gang_budgets if gang and self._shared else None)
-        except LookUpError as error:
-            return Hold(cause=Cause.GANG, message=str(error))
         if over_time is not None and counts:
-            held = await self._count(wishes, over_time)
+            async with _step("how many have gone", Cause.OVER_TIME, deadline):
+                held = await self._count(wishes, over_time)
         return held or self._hold_counted(eviction, over_time)
 
     async def _count(self, wishes: list[Wish], over_time: OverTime) -> Hold | None:
@@ -140,19 +150,38 @@ class Consent:
             return Hold(cause=Cause.OVER_TIME, message="the policies have just changed")
         return self._facts.hold_whole(eviction, counted=True)
 
-    async def _learn_gang(self, eviction: Eviction) -> Hold | None:
-        """Whether the pod's PodGroup goes whole; a Hold where it cannot be read."""
+    async def _learn_gang(self, eviction: Eviction, deadline: float) -> None:
+        """Whether the pod's PodGroup goes whole."""
         group = group_of(eviction.pod)
         if self._facts.policies.gangs is None or not group:
-            return None
+            return
         if self._shared is None:
-            return Hold(cause=Cause.GANG, message=f"PodGroup {group} cannot be read")
-        try:
+            raise _HeldError(Hold(cause=Cause.GANG, message=f"PodGroup {group} cannot be read"))
+        async with _step(f"PodGroup {group}", Cause.GANG, deadline):
             whole = await self._shared.pod_groups.goes_whole(*group.split("/", 1))
-        except LookUpError as error:
-            return Hold(cause=Cause.GANG, message=str(error))
         self._facts.gangs.learn(group, whole=whole)
-        return None
+
+
+@asynccontextmanager
+async def _step(what: str, asks: Cause, deadline: float) -> AsyncIterator[None]:
+    """Read something.
+
+    Args:
+        what: for people.
+        asks: the policy that has it read.
+        deadline: of the event loop's clock.
+
+    Raises:
+        _HeldError: it cannot be read, or was not by then.
+    """
+    try:
+        async with asyncio.timeout_at(deadline):
+            yield
+    except LookUpError as error:
+        raise _HeldError(Hold(cause=asks, message=str(error))) from error
+    except TimeoutError as error:
+        message = f"{what} was not known within {_PATIENCE:g} s"
+        raise _HeldError(Hold(cause=asks, message=message)) from error
 
 
 def _known(tally: Tally, store: Store) -> Book:

@@ -45,13 +45,17 @@ class Gangs:
             self._whole[group] = whole
             self._listener.gang_changed(group)
 
+    def goes_whole(self, group: str) -> bool:
+        """Whether it is known that its pods go together, and there are any."""
+        return self._whole.get(group, False)
+
     def others(self, pod: Pod) -> Sequence[Pod] | None:
         """The other pods of its gang that are still there.
 
         None: it goes alone, or nobody has read its PodGroup yet, which is done before it goes.
         """
         group = group_of(pod)
-        if not group or not self._whole.get(group):
+        if not self.goes_whole(group):
             return None
         uid = pod.metadata.uid
         found = self._pods.get(group, {}).values()
@@ -81,7 +85,7 @@ class Gangs:
             self._whole.pop(group, None)
 
     def _tell(self, group: str) -> None:
-        if self._whole.get(group):
+        if self.goes_whole(group):
             self._listener.gang_changed(group)
 
 

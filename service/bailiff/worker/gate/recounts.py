@@ -49,8 +49,7 @@ class Recounts:
             return
         seen = tally.seen(settings.store)
         try:
-            # Nobody is to be counted: it is read, and that is all.
-            await tally.look((), settings)
+            await tally.read(settings.store)
         except TallyError as error:
             # What was read last holds until it is over.
             log.warning("counts of evictions not read again", error=str(error))

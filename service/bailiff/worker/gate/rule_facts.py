@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 # For which what is said of a gang is believed: of 1,000 pods each look at all takes milliseconds.
 # What a pod of it says counts until we are told of a change, or it is over; budgets tell of none.
 _GANG_SECONDS = 0.5
-_MOST_GANGS = 1000
 
 
 class RuleFacts:
@@ -89,7 +88,8 @@ class RuleFacts:
         self.zones = Zones()
         self.blast = BlastCount(mirror.pods_in)
         self.gangs = Gangs(mirror, listener)
-        # By PodGroup: when it was worked out, in elapsed seconds, and what holds it.
+        # By PodGroup that goes whole and has pods: when it was worked out, in elapsed seconds, and
+        # what holds it.
         self._gang_holds: dict[str, tuple[float, Hold | None]] = {}
         # What budgets over time have counted, where that is known: the last word is had before an
         # eviction begins, so that nothing counts as long as it is not.
@@ -144,12 +144,11 @@ class RuleFacts:
         return hold(self.around(eviction), policies, self._clock.now())
 
     def _gang_hold(self, eviction: Eviction) -> Hold | None:
-        if self.policies.gangs is None or not (group := group_of(eviction.pod)):
+        group = group_of(eviction.pod)
+        if self.policies.gangs is None or not self.gangs.goes_whole(group):
             return None
         known = self._gang_holds.get(group)
         if known is None or not self._is_believed(*known):
-            if len(self._gang_holds) > _MOST_GANGS:
-                self._gang_holds.clear()
             known = self._clock.elapsed(), self.hold_whole(eviction)
             self._gang_holds[group] = known
         return known[1]

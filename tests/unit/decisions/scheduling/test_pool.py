@@ -232,8 +232,11 @@ def test_times_are_held_for_each_node() -> None:
         pool.put(node_of(f"n{index}", *[no_execute(time_added=one) for one in times]))
     assert len(list(pool.groups)) == 1
     assert pool.held - empty > 20 * 100 * 50
-    for index in range(20):
+    all_of_them = pool.held
+    for index in range(19):
         pool.remove(f"n{index}")
+    assert all_of_them - pool.held > 19 * 100 * 50
+    pool.remove("n19")
     assert pool.held == empty
 
 
@@ -249,6 +252,14 @@ def test_maintenance_is_held_of_nodes_that_are_not_there_too() -> None:
     told = [Maintenance(nodes=names, starts_at=START, reason="x" * 253)] * 2
     held = NodePool(SYSTEMS.all, maintenance=told).held - NodePool(SYSTEMS.all).held
     assert 200_000 < held < 500_000
+
+
+def test_maintenance_is_over_at_the_instant_of_its_end() -> None:
+    told = [Maintenance(nodes=("n",), starts_at=START, ends_at=START + HOUR)]
+    pool = NodePool(SYSTEMS.all, [node_of("n")], maintenance=told)
+    for now, for_ever in ((START + HOUR - timedelta.resolution, False), (START + HOUR, True)):
+        (one,) = pool.at(now, OPTIONS).of(pod_of("p"))
+        assert one.residency.for_ever is for_ever
 
 
 def test_a_node_that_was_alike_and_is_gone_is_no_longer_told_of() -> None:

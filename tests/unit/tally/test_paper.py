@@ -1,0 +1,37 @@
+"""Counting on paper: beside what others count, and nothing is written."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.harness.tallies import OneConfigMap, budget, other_store, tally_of, tries
+
+pytestmark = pytest.mark.looptime
+
+TWO = budget(2)
+
+
+@pytest.fixture
+def server() -> OneConfigMap:
+    return OneConfigMap()
+
+
+async def test_on_paper_one_keeps_what_he_counts_himself_and_nothing_of_others(
+    server: OneConfigMap,
+) -> None:
+    tally = tally_of(server)
+    paper = tally.on_paper()
+    await tries(tally, "a")
+    assert [one is None for one in await tries(paper, "bc")] == [True, False]
+    # Somebody frees the place of a, and b stands on paper only.
+    server.delete()
+    await asyncio.sleep(1.1)
+    assert [one is None for one in await tries(paper, "cd")] == [True, False]
+
+
+async def test_on_paper_another_configmap_starts_over(server: OneConfigMap) -> None:
+    paper = tally_of(server).on_paper()
+    await tries(paper, "ab")
+    assert await tries(paper, "cd", other_store(TWO, "another")) == [None, None]
