@@ -10,7 +10,7 @@ from bailiff.decisions.budgets import BudgetsError, guarded_by, refusal, steps_o
 from bailiff.decisions.cost import QUICK_STEPS
 from bailiff.decisions.policies import group_of
 from bailiff.kinds import Pod, PodDisruptionBudget
-from bailiff.lookup.kept import Age, Kept
+from bailiff.lookup.kept import FOR_EVER, Age, Kept
 from bailiff.turns import in_thread
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 # Seconds for which a namespace is believed, while those of a gang go one after the other; or as
 # long as it took to list it.
 _AGE = Age(1.0, times_as_long=1.0)
-_TOLD = Age(1.0)
 _MOST = 100
 
 
@@ -45,7 +44,7 @@ class GangBudgets:
         """
         self._source = source
         self._namespaces: Kept[_Namespace] = Kept(clock, most=_MOST)
-        # By gang: what is told to one of it holds for all that go at the same time.
+        # By gang and list: what is told to one of it holds for all that go at the same time.
         self._told: Kept[str] = Kept(clock, most=_MOST)
 
     async def refusal(self, pod: Pod) -> str:
@@ -55,14 +54,15 @@ class GangBudgets:
             LookUpError: pods or budgets cannot be read.
         """
         namespace, group = pod.metadata.namespace, group_of(pod)
-        found = await self._namespaces.get(namespace, lambda: self._read(namespace), _AGE)
-        gang = found.gangs.get(group, ())
+        found = await self._namespaces.answer(namespace, lambda: self._read(namespace), _AGE)
+        gang, budgets = found.value.gangs.get(group, ()), found.value.budgets
         asked = next((one for one in gang if one.metadata.uid == pod.metadata.uid), None)
         if asked is None:
             # It has gone meanwhile, as whoever evicts it is told.
             return ""
         others = [one for one in gang if one is not asked]
-        return await self._told.get(group, lambda: _refusal(asked, others, found.budgets), _TOLD)
+        key = group, found.began
+        return await self._told.get(key, lambda: _refusal(asked, others, budgets), FOR_EVER)
 
     async def _read(self, namespace: str) -> _Namespace:
         gangs: defaultdict[str, list[Pod]] = defaultdict(list)

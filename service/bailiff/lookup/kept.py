@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
@@ -39,6 +40,9 @@ class Age(NamedTuple):
     times_as_long: float = 0.0
     stale: float = 0.0
     ungiven: float = 0.0
+
+
+FOR_EVER = Age(math.inf)
 
 
 class Answer(Generic[V]):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bailiff.decisions import Wanted
 from bailiff.decisions.scheduling import NodePool
 from bailiff.kinds import Node, as_served
-from bailiff.lookup.kept import Age, Answer, Kept
+from bailiff.lookup.kept import FOR_EVER, Age, Answer, Kept
 from bailiff.lookup.live import in_time
 from bailiff.turns import in_thread
 
@@ -31,7 +30,6 @@ _TIMEOUT = 30.0
 _POOL = Age(1.0, times_as_long=4.0)
 # Seconds between two lists where a name is asked for that the last one does not have.
 _PAUSE = 0.2
-_FOR_EVER = Age(math.inf)
 
 
 class NodeList:
@@ -126,7 +124,7 @@ class NodePools:
         async def make() -> NodePool:
             return await in_thread(_pool_of, self._systems, listed.value)
 
-        return await self._pools.get(listed, make, _FOR_EVER)
+        return await self._pools.get(listed, make, FOR_EVER)
 
 
 def _pool_of(systems: Sequence[System[Any]], found: Sequence[Node]) -> NodePool:

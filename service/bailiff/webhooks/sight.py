@@ -40,7 +40,7 @@ _MARGIN = 0.02
 
 
 class Sight:
-    """Reads for hooks. What cannot be read in time is said to be so, and nothing is raised."""
+    """Reads for hooks. What cannot be read in time is said to be so."""
 
     def __init__(self, source: Source | None, nodes: NodeList | None, clock: Clock) -> None:
         """See nothing yet.

@@ -52,6 +52,18 @@ async def test_those_of_its_group_that_are_still_there_go_together(allowed: int,
     assert await budgets.refusal(pods[0]) == why
 
 
+async def test_what_is_told_is_no_older_than_the_list_that_it_is_told_by() -> None:
+    first, other = member("a"), member("b", group="other")
+    source, clock = DictSource.of(first, other, allowing(0)), ManualClock()
+    budgets = GangBudgets(source, clock)
+    assert await budgets.refusal(first) != ""
+    clock.advance(0.9)
+    assert await budgets.refusal(other) != ""
+    source.objects[PodDisruptionBudget] = [allowing(1)]
+    clock.advance(0.2)
+    assert await budgets.refusal(other) == ""
+
+
 async def test_a_namespace_is_listed_once_for_all_who_ask_within_a_second() -> None:
     source, clock = DictSource.of(member("a"), member("b"), allowing(1)), ManualClock()
     budgets = GangBudgets(source, clock)
