@@ -33,8 +33,8 @@ class ValidateEvictions(Hook):
     description = (
         "On CREATE of `pods/eviction`. Refuses with 429 and Retry-After what the policies hold: a "
         "pause, a closed window, a protected pod, a breaker, a gang, a budget over time; with 403 "
-        "what no waiting ends, as an excluded pod. Pods that have ended or are terminating, and mirror pods, may "
-        "always go. A dry run is counted nowhere."
+        "what no waiting ends, as an excluded pod. Pods that have ended or are terminating, and "
+        "mirror pods, may always go. A dry run is counted nowhere."
     )
     targets = frozenset({EVICTION})
     allows_unanswered = False
