@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 READY = "bailiff is ready"
 # Seconds for the demo fleet to run.
 _PATIENCE = 30.0
-BLOCK = re.compile(r"<!-- transcript: .*? -->\n```console\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"<!-- transcript: (.*?) -->\n```console\n(.*?)```", re.DOTALL)
 # Of the default addresses: REST, gRPC, the worker's status.
 PORTS = ("8080", "9090", "8081")
 
@@ -55,9 +55,10 @@ class Up(NamedTuple):
     pid: int
 
 
-def transcripts(guide: Path) -> list[list[Step]]:
-    """The steps of each block."""
-    return [_steps(block) for block in BLOCK.findall(guide.read_text())]
+def transcripts(guide: Path, program: str = "") -> list[list[Step]]:
+    """The steps of each block, or of those that a program executes."""
+    found = BLOCK.findall(guide.read_text())
+    return [_steps(block) for by, block in found if by.endswith(program)]
 
 
 def name_of(steps: list[Step]) -> str:
@@ -109,9 +110,9 @@ def running_up(folder: Path, *options: str) -> Iterator[Up]:
 
 
 @contextlib.contextmanager
-def settled_up(folder: Path) -> Iterator[Up]:
+def settled_up(folder: Path, *options: str) -> Iterator[Up]:
     """The same, given out when the demo fleet runs: a person is slower than a test."""
-    with running_up(folder) as started:
+    with running_up(folder, *options) as started:
         _settle(started.kubeconfig)
         yield started
 

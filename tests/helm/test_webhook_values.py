@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import base64
 import re
+import shlex
 
 import pytest
+import yaml
 from cryptography import x509
 
 from bailiff.certificates import BUNDLED
 from bailiff.webhooks.validate_deletes import NEVER_GATED, is_never_gated
-from tests.harness.helm.chart import container_of, notes, pod_of, render, the, try_values
+from tests.harness.helm.chart import (
+    CHART,
+    ROOT,
+    container_of,
+    notes,
+    pod_of,
+    render,
+    run,
+    the,
+    try_values,
+)
 from tests.harness.helm.hooks import ALL, configurations
 
 pytestmark = pytest.mark.helm
@@ -108,6 +120,17 @@ def test_cert_manager_writes_it_by_itself():
     assert annotations == {"cert-manager.io/inject-ca-from": "bailiff/bailiff-tls"}
     [certificate] = [o for o in render(values=values) if o["kind"] == "Certificate"]
     assert certificate["metadata"]["name"] == "bailiff-tls"
+
+
+def test_the_guide_has_helm_print_what_is_to_be_registered():
+    guide = (ROOT / "docs" / "admission.md").read_text()
+    [command] = re.findall(r"^    (helm template .*\n.*)$", guide, re.MULTILINE)
+    program, *arguments = shlex.split(
+        command.replace("\\\n", "").replace("helm/bailiff", str(CHART))
+    )
+    done = run(program, *arguments)
+    [webhook] = yaml.safe_load(done.stdout)["webhooks"]
+    assert "kube-controller-manager" in str(webhook["matchConditions"])
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ TEXT = GUIDE.read_text()
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("steps", transcripts(GUIDE), ids=name_of)
+@pytest.mark.parametrize("steps", transcripts(GUIDE, "test_admission_guide.py"), ids=name_of)
 def test_transcript(up, steps, tmp_path):
     skip_without_programs(steps)
     for step in steps:
