@@ -231,7 +231,7 @@ def test_a_certificate_is_the_chart_s_or_cert_manager_s_or_yours():
         assert not {"Secret", "Certificate"} & kinds(render(values=values))
     done = try_values({"tls": {"certManager": {"enabled": True}}})
     assert done.returncode != 0
-    assert "/tls/certManager/issuerRef/name" in done.stderr
+    assert "needs tls.certManager.issuerRef.name: who is to sign" in done.stderr
 
 
 @pytest.mark.parametrize(

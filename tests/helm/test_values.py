@@ -150,7 +150,11 @@ BAD = [
         "webhooks.validateDeletes needs webhooks.validateDeletes.users",
     ),
     *(
-        (f"deletes of {user}", {"webhooks": {"validateDeletes": {"users": [user]}}}, "users/0")
+        (
+            f"deletes of {user}",
+            {"webhooks": {"validateDeletes": {"users": [user]}}},
+            "must not be held",
+        )
         for user in (
             "system:node:n1",
             "system:kube-controller-manager",

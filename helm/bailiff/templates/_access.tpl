@@ -20,8 +20,11 @@
 {{- if and $tls.rotation.enabled (or .Values.api.enabled .Values.worker.enabled) }}yes{{ end }}
 {{- end }}
 
-{{/* Of two who would write the certificate one writes what nobody serves. */}}
+{{/* Of two who would write the certificate one writes what nobody serves; and somebody has to sign it. */}}
 {{- define "bailiff.tls.check" -}}
+{{- if and .Values.tls.certManager.enabled (not .Values.tls.certManager.issuerRef.name) }}
+{{- fail "tls.certManager.enabled needs tls.certManager.issuerRef.name: who is to sign the certificate" }}
+{{- end }}
 {{- if .Values.tls.rotation.enabled }}
 {{- if not .Values.tls.enabled }}
 {{- fail "tls.rotation.enabled needs tls.enabled: without TLS there is no certificate to replace" }}

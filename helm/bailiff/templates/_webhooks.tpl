@@ -195,6 +195,16 @@ subjects:
 {{- define "bailiff.webhooks.check" -}}
 {{- include "bailiff.tls.check" . }}
 {{- $on := include "bailiff.webhooks.on" . | fromYamlArray }}
+{{- /* As `bailiff serve` has it. */}}
+{{- $never := list }}
+{{- range .Values.webhooks.validateDeletes.users }}
+{{- if regexMatch "^system:(node:.*|kube-controller-manager|kube-scheduler|apiserver|serviceaccount:kube-system:((cronjob|daemon-set|deployment|job|namespace|node|replicaset|replication|statefulset|ttl-after-finished)-controller|generic-garbage-collector|pod-garbage-collector))$" . }}
+{{- $never = append $never . }}
+{{- end }}
+{{- end }}
+{{- if $never }}
+{{- fail (printf "webhooks.validateDeletes.users: must not be held: %s: they delete pods to scale, to roll out or to clear away, or try no more than once" (join ", " $never)) }}
+{{- end }}
 {{- if $on }}
 {{- if not .Values.api.enabled }}
 {{- fail (printf "webhooks.%s needs api.enabled: the API answers the hooks" (first $on)) }}

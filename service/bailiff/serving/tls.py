@@ -195,7 +195,7 @@ def _interpret(sight: _Sight, files: TlsFiles) -> TlsInForce | str:
             load_pair(context, sight.certificate, sight.key)
         expires_at = _expiry(sight.certificate)
     except (OSError, ValueError) as error:
-        return f"{files.certificate}, {files.key}: {error}"
+        return _why_no_pair(sight, files, error)
     asking = (
         (http, sight.client_ca, files.clients_must, files.client_ca),
         (grpc, sight.client_ca, files.clients_must, files.client_ca),
@@ -208,6 +208,15 @@ def _interpret(sight: _Sight, files: TlsFiles) -> TlsInForce | str:
         except (OSError, ValueError) as error:
             return f"{path}: {error}"
     return TlsInForce(sight, http, grpc, hooks, expires_at)
+
+
+def _why_no_pair(sight: TlsContent, files: TlsFiles, error: Exception) -> str:
+    """By OpenSSL's words alone nobody sees which file it is about."""
+    if b"-----BEGIN CERTIFICATE-----" not in sight.certificate:
+        return f"{files.certificate}: no certificate in PEM"
+    if b"PRIVATE KEY-----" not in sight.key:
+        return f"{files.key}: no private key in PEM"
+    return f"{files.certificate}, {files.key}: {error}"
 
 
 def _new_context(protocol: str) -> ssl.SSLContext:

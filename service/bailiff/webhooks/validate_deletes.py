@@ -47,7 +47,7 @@ _CONTROLLERS = frozenset(
 _NEVER = frozenset(
     {NODE_CONTROLLER, CONTROLLER_MANAGER, "system:apiserver", "system:kube-scheduler"}
 )
-# The chart's schema refuses the same ones.
+# The chart refuses the same ones.
 NEVER_GATED = _CONTROLLERS | _NEVER
 
 

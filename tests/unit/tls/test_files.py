@@ -67,6 +67,17 @@ def test_what_cannot_serve_is_refused_at_the_start_and_the_file_named(tls, file,
         serving_tls(tls, client_ca=tls.ca)
 
 
+def test_of_files_that_were_swapped_it_is_said_which_is_what(tls) -> None:
+    certificate, key = tls.certificate.read_bytes(), tls.key.read_bytes()
+    written(tls, "certificate", key)
+    with pytest.raises(TlsUnusableError, match=f"^{tls.certificate}: no certificate in PEM$"):
+        serving_tls(tls)
+    written(tls, "certificate", certificate)
+    written(tls, "key", certificate)
+    with pytest.raises(TlsUnusableError, match=f"^{tls.key}: no private key in PEM$"):
+        serving_tls(tls)
+
+
 @pytest.mark.parametrize("file", ["certificate", "key", "ca"])
 @pytest.mark.parametrize("make", [None, Path.mkdir, os.mkfifo], ids=["none", "folder", "FIFO"])
 def test_what_is_no_file_is_refused_and_nothing_waits_for_it(tls, file, make) -> None:
