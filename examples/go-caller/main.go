@@ -34,6 +34,10 @@ const retries = `{"methodConfig": [{"name": [{"service": "bailiff.v1.EvictionDec
 		"retryableStatusCodes": ["UNAVAILABLE"]}}]}`
 
 func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: go run . HOST:PORT    of Bailiff's gRPC API, as 127.0.0.1:9090")
+		os.Exit(2)
+	}
 	connection, err := grpc.NewClient(os.Args[1],
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultServiceConfig(retries),

@@ -37,6 +37,17 @@ def built(example: str, folder: Path) -> Path:
     return program
 
 
+def unpacked(folder: Path) -> Path:
+    """What a clone has of the examples, with the environment that `make` has made for this one."""
+    if not (ROOT / ".venv" / ".dev").exists():
+        pytest.skip("no .venv of `make setup-dev`")
+    for name in ("Makefile", "pyproject.toml", "requirements", "protos", ".venv"):
+        (folder / name).symlink_to(ROOT / name)
+    generated = shutil.ignore_patterns("v1", "bin")
+    shutil.copytree(EXAMPLES, folder / "examples", ignore=generated)
+    return folder
+
+
 def passes(source: Path) -> None:
     """Run the tests that an example has in Go, in the folder where it was built."""
     command = [*_GO_TEST, "./..."]
