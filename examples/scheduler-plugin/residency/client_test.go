@@ -23,6 +23,8 @@ import (
 // scripted is a Bailiff that remembers what it is told, and may do worse than answer.
 type scripted struct {
 	bailiffv1.UnimplementedSchedulingServiceServer
+	// Of all below: tests and the server's goroutines have them in turns.
+	turn    sync.Mutex
 	streams int
 	known   map[string]bool
 	// Requests of a stream that are answered; then it ends. 0: all.
@@ -37,27 +39,47 @@ type scripted struct {
 }
 
 func (s *scripted) JudgeNodesStream(call grpc.BidiStreamingServer[bailiffv1.JudgeNodesStreamRequest, bailiffv1.JudgeNodesStreamResponse]) error {
-	s.streams++
+	s.do(func() { s.streams++ })
 	for number := 1; ; number++ {
 		request, err := call.Recv()
 		if err != nil {
 			return err
 		}
-		if s.mute {
+		var mute bool
+		var takes time.Duration
+		var lasts int
+		s.do(func() { mute, takes, lasts = s.mute, s.takes, s.lasts })
+		if mute {
 			<-call.Context().Done()
 			return call.Context().Err()
 		}
-		time.Sleep(s.takes)
+		time.Sleep(takes)
 		if err := call.Send(s.answer(request)); err != nil {
 			return err
 		}
-		if number == s.lasts {
+		if number == lasts {
 			return nil
 		}
 	}
 }
 
+// do is for whoever reads or changes it.
+func (s *scripted) do(step func()) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	step()
+}
+
+// opened is how many streams there have been.
+func (s *scripted) opened() int {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	return s.streams
+}
+
 func (s *scripted) answer(request *bailiffv1.JudgeNodesStreamRequest) *bailiffv1.JudgeNodesStreamResponse {
+	s.turn.Lock()
+	defer s.turn.Unlock()
 	response := &bailiffv1.JudgeNodesStreamResponse{RequestId: request.RequestId}
 	switch {
 	case request.GetNodes() != nil:
@@ -147,9 +169,11 @@ func TestNodesThatComeAndGoAreTold(t *testing.T) {
 	if told := names(ask(t, c, question{nodes: []*corev1.Node{node("c")}, just: true})); !slices.Equal(told, []string{"c"}) {
 		t.Errorf("told %v", told)
 	}
-	if !bailiff.known["b"] || bailiff.streams != 1 {
-		t.Errorf("knows %v after %d streams", bailiff.known, bailiff.streams)
-	}
+	bailiff.do(func() {
+		if !bailiff.known["b"] || bailiff.streams != 1 {
+			t.Errorf("knows %v after %d streams", bailiff.known, bailiff.streams)
+		}
+	})
 }
 
 func TestAStreamThatHasEndedIsOpenedAgain(t *testing.T) {
@@ -161,8 +185,8 @@ func TestAStreamThatHasEndedIsOpenedAgain(t *testing.T) {
 			t.Errorf("told %v", told)
 		}
 	}
-	if bailiff.streams != 3 {
-		t.Errorf("%d streams", bailiff.streams)
+	if streams := bailiff.opened(); streams != 3 {
+		t.Errorf("%d streams", streams)
 	}
 }
 
@@ -178,7 +202,7 @@ func TestWhoDoesNotAnswerIsLeftAloneForAWhile(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "not asked for") || time.Since(begun) > 200*time.Millisecond {
 		t.Errorf("%v after %s", err, time.Since(begun))
 	}
-	bailiff.mute = false
+	bailiff.do(func() { bailiff.mute = false })
 	c.again = time.Now()
 	if _, err := c.judge(context.Background(), asked); err != nil {
 		t.Error(err)
@@ -198,8 +222,8 @@ func TestNodesAreRegisteredThoughThatTakesLongerThanOneAnswer(t *testing.T) {
 	}
 	for range 10 {
 		if _, err := c.judge(context.Background(), asked); err == nil {
-			if bailiff.streams != 1 {
-				t.Errorf("%d streams", bailiff.streams)
+			if streams := bailiff.opened(); streams != 1 {
+				t.Errorf("%d streams", streams)
 			}
 			return
 		}
@@ -212,7 +236,7 @@ func TestWhoGoesBeforeTheAnswerEndsNobodysStream(t *testing.T) {
 	c := clientOf(t, bailiff, time.Minute)
 	asked := question{pod: &corev1.Pod{}, nodes: []*corev1.Node{node("a")}}
 	ask(t, c, asked)
-	bailiff.takes = 50 * time.Millisecond
+	bailiff.do(func() { bailiff.takes = 50 * time.Millisecond })
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	brief, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
@@ -225,8 +249,8 @@ func TestWhoGoesBeforeTheAnswerEndsNobodysStream(t *testing.T) {
 		}
 		ask(t, c, asked)
 	}
-	if bailiff.streams != 1 {
-		t.Errorf("%d streams", bailiff.streams)
+	if streams := bailiff.opened(); streams != 1 {
+		t.Errorf("%d streams", streams)
 	}
 }
 
@@ -239,9 +263,11 @@ func TestNobodyIsAskedForWhoHasGone(t *testing.T) {
 		c.judge(gone, question{pod: &corev1.Pod{}})
 	}
 	ask(t, c, question{})
-	if bailiff.asked != 1 {
-		t.Errorf("asked %d times", bailiff.asked)
-	}
+	bailiff.do(func() {
+		if bailiff.asked != 1 {
+			t.Errorf("asked %d times", bailiff.asked)
+		}
+	})
 }
 
 func TestManyAtOnceHaveNobodyLeaveBailiffAlone(t *testing.T) {
@@ -255,8 +281,8 @@ func TestManyAtOnceHaveNobodyLeaveBailiffAlone(t *testing.T) {
 	}
 	wait.Wait()
 	ask(t, c, asked)
-	if bailiff.streams != 1 {
-		t.Errorf("%d streams", bailiff.streams)
+	if streams := bailiff.opened(); streams != 1 {
+		t.Errorf("%d streams", streams)
 	}
 }
 
@@ -286,5 +312,17 @@ func TestAnAnswerIsReadByItsOrder(t *testing.T) {
 	}
 	if found.residency("best") != forEver || found.residency("brief") != soon.AsTime().Format(time.RFC3339Nano) {
 		t.Errorf("stays %s and %s", found.residency("best"), found.residency("brief"))
+	}
+}
+
+func TestWhatSaysNothingOfResidencyRefusesNothing(t *testing.T) {
+	for name, stay := range map[string]*bailiffv1.Residency{"absent": nil, "empty": {}} {
+		verdict := &bailiffv1.NodesVerdict{Nodes: []string{"a"}, Feasible: true, Residency: stay}
+		found := judgementOf(&bailiffv1.JudgeNodesResponse{
+			JudgedAt: timestamppb.Now(), Verdicts: []*bailiffv1.NodesVerdict{verdict},
+		})
+		if status := found.refusal("a", time.Minute); !status.IsSuccess() || found.residency("a") != "" {
+			t.Errorf("%s: %v, stays %q", name, status, found.residency("a"))
+		}
 	}
 }

@@ -76,8 +76,9 @@ func (j *judgement) refusal(node string, minimum time.Duration) *fwk.Status {
 		// No preemption takes a taint away.
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, reasons...)
 	}
-	stay := found.verdict.GetResidency()
-	if !stay.GetForEver() && stay.GetUntil().AsTime().Sub(j.at) < minimum {
+	// One that names no instant is forever or, of a Bailiff of another release, not known.
+	until := found.verdict.GetResidency().GetUntil()
+	if until != nil && until.AsTime().Sub(j.at) < minimum {
 		reason := fmt.Sprintf("node(s) that the pod would be evicted from within %s", minimum)
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, reason)
 	}

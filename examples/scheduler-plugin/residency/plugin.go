@@ -12,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
@@ -157,6 +158,10 @@ func (r *Residency) until(
 	}
 	if time.Since(found.received) >= longestAge {
 		latest, err := r.again(ctx, pod, node)
+		if apierrors.IsNotFound(err) {
+			// Whatever OnFailure says: that is no silence of Bailiff's.
+			return "", fwk.AsStatus(fmt.Errorf("%s: the node is gone", node))
+		}
 		if err != nil {
 			return "", r.failed(ctx, pod, err)
 		}

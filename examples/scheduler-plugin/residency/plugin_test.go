@@ -70,6 +70,19 @@ func TestANodeThatIsClosedBeforeTheBindingIsRefused(t *testing.T) {
 	}
 }
 
+func TestNobodyIsBoundToANodeThatIsGone(t *testing.T) {
+	for _, onFailure := range []string{Ignore, Fail} {
+		r, kube := pluginOf(t, &scripted{}, Args{OnFailure: onFailure})
+		if err := kube.factory.Core().V1().Nodes().Informer().GetIndexer().Delete(node("a")); err != nil {
+			t.Fatal(err)
+		}
+		status := late(r, &corev1.Pod{})
+		if status.Code() != fwk.Error || status.Message() != "a: the node is gone" || len(kube.calls.bound) > 0 {
+			t.Errorf("%s: %v, bound %v", onFailure, status, kube.calls.bound)
+		}
+	}
+}
+
 func TestWithoutASecondAnswerAPodIsBoundOrWaitsAsIsChosen(t *testing.T) {
 	for onFailure, code := range map[string]fwk.Code{Ignore: fwk.Skip, Fail: fwk.Error} {
 		r, kube := pluginOf(t, &scripted{mute: true}, Args{OnFailure: onFailure})
