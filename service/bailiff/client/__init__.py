@@ -8,6 +8,15 @@
 `messages` has all types of questions and answers. docs/client.md tells the rest.
 """
 
+try:
+    import httpx2 as _httpx2  # noqa: F401 - what the server's environment lacks, told at once
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "bailiff.client needs httpx2, which the server does not: install bailiff-client into an"
+        " environment of its own (docs/client.md)",
+        name="httpx2",
+    ) from error
+
 from bailiff.client.asking import Asking
 from bailiff.client.async_asking import AsyncAsking
 from bailiff.client.async_grpc_client import AsyncGrpcClient

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
+import subprocess
+import sys
 import tomllib
 import zipfile
 from pathlib import Path
@@ -108,3 +110,13 @@ def test_the_client_imports_nothing_of_ours_but_itself_and_the_messages() -> Non
     }
     ours = {name for name in imported if name.split(".")[0] == "bailiff" and name != "bailiff"}
     assert {name.split(".")[1] for name in ours} == {"client", "v1"}
+
+
+def test_the_servers_environment_is_told_from_the_clients() -> None:
+    """In a checkout the server's environment has the client's files, and not what they need."""
+    program = "import sys; sys.modules['httpx2'] = None; import bailiff.client.messages"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
+    )
+    (last,) = done.stderr.splitlines()[-1:]
+    assert "install bailiff-client into an environment of its own" in last
