@@ -14,7 +14,7 @@ from bailiff.clock import Clock, SystemClock
 from bailiff.decisions import SYSTEMS, Options
 from bailiff.kinds import decode
 from bailiff.kinds.admission_review import AdmissionRequest
-from bailiff.lookup import NodeList, Source
+from bailiff.lookup import AllNodes, Source
 from bailiff.rest_api import RestSettings, create_app
 from bailiff.serving import ByteBudget
 from bailiff.webhooks import (
@@ -74,7 +74,7 @@ def parts_of(
         objects=ObjectReader(threads),
         threads=threads,
         source=source,
-        nodes=NodeList(source, clock) if source else None,
+        nodes=AllNodes(source, clock) if source else None,
         **parts,
     )
 

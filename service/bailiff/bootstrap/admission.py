@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bailiff.bootstrap.choices import AdmissionChoice
     from bailiff.clock import Clock
     from bailiff.decisions import Options, Systems
-    from bailiff.lookup import NodeList, PodGroups, Source
+    from bailiff.lookup import AllNodes, PodGroups, Source
     from bailiff.rest_api import RestSettings
     from bailiff.serving import Edge, ServingTls, Threads
     from bailiff.tally import Tally
@@ -53,7 +53,7 @@ class Live(NamedTuple):
     """
 
     source: Source | None = None
-    nodes: NodeList | None = None
+    nodes: AllNodes | None = None
     pod_groups: PodGroups | None = None
     tally: Tally | None = None
     clock: Clock | None = None

@@ -29,7 +29,7 @@ from bailiff.cluster import ClusterClock
 from bailiff.cluster.kubelets import KubeletSettings, ViaApiServer, connect_kubelets
 from bailiff.decisions import SYSTEMS, Options
 from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
-from bailiff.lookup import ClusterSource, KubeletAnswers, NodeList, PodGroups
+from bailiff.lookup import AllNodes, ClusterSource, KubeletAnswers, PodGroups
 from bailiff.rest_api import RestServer, RestSettings, create_app
 from bailiff.serving import Complaint, Edge, EdgeSettings, Verdicts
 from bailiff.tally import Tally
@@ -194,8 +194,8 @@ async def _live(settings: ServeSettings, clock: Clock) -> AsyncIterator[Live]:
         for_gate = PodGroups(cluster, clock), Tally(cluster, of_cluster), of_cluster
         if not settings.asks_kubelets:
             source = ClusterSource(cluster, clock)
-            yield Live(source, NodeList(source, clock), *for_gate)
+            yield Live(source, AllNodes(source, clock), *for_gate)
             return
         async with await connect_kubelets(cluster, _KUBELETS, clock) as kubelets:
             source = ClusterSource(cluster, clock, KubeletAnswers(kubelets, clock))
-            yield Live(source, NodeList(source, clock), *for_gate)
+            yield Live(source, AllNodes(source, clock), *for_gate)

@@ -18,12 +18,13 @@ from bailiff.lookup.gang_budgets import GangBudgets
 from bailiff.lookup.kept import Age, Kept
 from bailiff.lookup.kubelets import KubeletAnswers
 from bailiff.lookup.live import LookUps, Source, drive
-from bailiff.lookup.nodes import NodeList, NodePools
+from bailiff.lookup.nodes import AllNodes, NodePools
 from bailiff.lookup.pod_groups import PodGroups
 from bailiff.lookup.source import ClusterSource
 
 __all__ = [
     "Age",
+    "AllNodes",
     "BusyError",
     "ClusterSource",
     "FailedError",
@@ -34,7 +35,6 @@ __all__ = [
     "LookUpError",
     "LookUps",
     "MissingError",
-    "NodeList",
     "NodePools",
     "NotServedError",
     "PodGroups",

@@ -32,7 +32,7 @@ _POOL = Age(1.0, times_as_long=4.0)
 _PAUSE = 0.2
 
 
-class NodeList:
+class AllNodes:
     """All nodes, listed for all who ask at the same time; how old a list may be each says itself.
 
     One list is under way at a time; whoever asks meanwhile has what comes of it.
@@ -74,7 +74,7 @@ class NodePools:
     """All nodes as a pool, for whoever asks about many of them many times a second."""
 
     def __init__(
-        self, nodes: NodeList, systems: Sequence[System[Any]], clock: Clock, timeout: float
+        self, nodes: AllNodes, systems: Sequence[System[Any]], clock: Clock, timeout: float
     ) -> None:
         """List nothing yet.
 

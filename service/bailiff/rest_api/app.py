@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 import bailiff
 from bailiff.access import Guarded, Rules, rest_rules
 from bailiff.decisions import SYSTEMS
-from bailiff.lookup import LookUps, NodeList, NodePools
+from bailiff.lookup import AllNodes, LookUps, NodePools
 from bailiff.rest_api.access import refuse
 from bailiff.rest_api.bodies import Bodies
 from bailiff.rest_api.document import DESCRIPTION, LICENSE, SUMMARY, TAGS, document_of
@@ -68,7 +68,7 @@ def create_app(
     gate: Gate | None = None,
     threads: Threads | None = None,
     admission: Admission | None = None,
-    nodes: NodeList | None = None,
+    nodes: AllNodes | None = None,
 ) -> FastAPI:
     """Put the REST face together.
 
@@ -91,7 +91,7 @@ def create_app(
     timeout = settings.cluster_timeout_seconds
     times = timeout, settings.max_cluster_reads, age
     if source is not None and nodes is None:
-        nodes = NodeList(source, clock)
+        nodes = AllNodes(source, clock)
     services = Services(
         systems=systems,
         clock=clock,

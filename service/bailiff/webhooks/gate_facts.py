@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.decisions.policies import Breakers, Pause, PauseNotice, Policies
-    from bailiff.lookup import NodeList, PodGroups, Source
+    from bailiff.lookup import AllNodes, PodGroups, Source
     from bailiff.lookup.nodes import Listed
 
 # For how long is believed what was read: who pauses is to be obeyed at once; labels of namespaces
@@ -67,7 +67,7 @@ class GateFacts:
     """
 
     def __init__(
-        self, source: Source, nodes: NodeList, pod_groups: PodGroups, clock: Clock
+        self, source: Source, nodes: AllNodes, pod_groups: PodGroups, clock: Clock
     ) -> None:
         """Read nothing yet.
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.decisions import Answer, Options, Plan, Systems
-    from bailiff.lookup import NodeList, PodGroups, Source
+    from bailiff.lookup import AllNodes, PodGroups, Source
     from bailiff.serving import Threads
     from bailiff.tally import Tally
     from bailiff.webhooks.hook import ObjectReader
@@ -52,7 +52,7 @@ class HookParts:
     objects: ObjectReader
     threads: Threads
     source: Source | None = None
-    nodes: NodeList | None = None
+    nodes: AllNodes | None = None
     pod_groups: PodGroups | None = None
     cluster_clock: Clock | None = None
     policies: Callable[[], Policies] = no_policies

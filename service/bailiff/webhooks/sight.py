@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.question import Plan
     from bailiff.decisions.seen import Seen
     from bailiff.kinds.meta import Value
-    from bailiff.lookup import NodeList, Source
+    from bailiff.lookup import AllNodes, Source
 
 # A list serves others for seconds, and where a new one cannot be had in time for some more; the new
 # one may take this share of the time: what is looked at next takes the rest.
@@ -42,7 +42,7 @@ _MARGIN = 0.02
 class Sight:
     """Reads for hooks. What cannot be read in time is said to be so."""
 
-    def __init__(self, source: Source | None, nodes: NodeList | None, clock: Clock) -> None:
+    def __init__(self, source: Source | None, nodes: AllNodes | None, clock: Clock) -> None:
         """See nothing yet.
 
         Args:

@@ -11,7 +11,7 @@ import pytest
 from bailiff.decisions import SYSTEMS
 from bailiff.kinds import Node
 from bailiff.kinds.meta import Annotations
-from bailiff.lookup import Age, NodeList, NodePools, UnavailableError
+from bailiff.lookup import Age, AllNodes, NodePools, UnavailableError
 from tests.harness.clocks import LoopClock
 from tests.harness.kinds import no_execute, node_of
 from tests.harness.lookups import DictSource
@@ -31,9 +31,9 @@ class SlowSource(DictSource):
         return found
 
 
-def kept_of(source: DictSource, nodes: NodeList | None = None) -> NodePools:
+def kept_of(source: DictSource, nodes: AllNodes | None = None) -> NodePools:
     clock = LoopClock()
-    return NodePools(nodes or NodeList(source, clock), SYSTEMS.all, clock, timeout=10.0)
+    return NodePools(nodes or AllNodes(source, clock), SYSTEMS.all, clock, timeout=10.0)
 
 
 def now() -> float:
@@ -194,7 +194,7 @@ async def test_all_lists_that_an_answer_takes_are_one_wait() -> None:
 
 async def test_one_list_serves_all_who_look_at_nodes() -> None:
     source = DictSource.of(node_of("a"))
-    nodes = NodeList(source, LoopClock())
+    nodes = AllNodes(source, LoopClock())
     first, second = kept_of(source, nodes), kept_of(source, nodes)
     await asyncio.gather(first.pool(), second.pool(), nodes.get(Age(5.0)))
     assert len(source.seen) == 1
@@ -202,7 +202,7 @@ async def test_one_list_serves_all_who_look_at_nodes() -> None:
 
 async def test_a_pool_is_made_once_for_a_list() -> None:
     source = DictSource.of(node_of("a"))
-    nodes = NodeList(source, LoopClock())
+    nodes = AllNodes(source, LoopClock())
     kept = kept_of(source, nodes)
     first = await kept.pool()
     assert await kept.pool() is first

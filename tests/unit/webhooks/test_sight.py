@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from bailiff.decisions import NotRead, Wanted
 from bailiff.kinds import Node, NodeCondition, NodeStatus, Pod, PodDisruptionBudget
-from bailiff.lookup import NodeList, UnavailableError
+from bailiff.lookup import AllNodes, UnavailableError
 from bailiff.webhooks.sight import Sight
 from tests.harness.changes import ShownSource
 from tests.harness.clocks import LoopClock
@@ -27,7 +27,7 @@ OF_NODE = Wanted(Pod, fields=(("spec.nodeName", "n"),))
 
 def sight_of(source: ShownSource | None) -> tuple[Sight, LoopClock]:
     clock = LoopClock()
-    return Sight(source, NodeList(source, clock) if source else None, clock), clock
+    return Sight(source, AllNodes(source, clock) if source else None, clock), clock
 
 
 async def see(
