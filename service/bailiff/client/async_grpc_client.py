@@ -66,8 +66,9 @@ class AsyncGrpcClient(AsyncAsking):
         message = grpc_words.message_of(facts, question.asked)
 
         async def attempt(seconds: float) -> A:
-            answer = question.answer()
-            async for part in self._parts(question, message, seconds):
+            parts = self._parts(question, message, seconds)
+            answer = grpc_words.there(await anext(parts, None))
+            async for part in parts:
                 answer.MergeFrom(part)
             return answer
 
@@ -84,7 +85,7 @@ class AsyncGrpcClient(AsyncAsking):
             parts = self._parts(question, message, left())
             try:
                 async with asyncio.timeout(seconds):
-                    return await anext(parts, question.answer()), parts
+                    return grpc_words.there(await anext(parts, None)), parts
             except TimeoutError as error:
                 raise late() from error
 
@@ -107,7 +108,7 @@ class AsyncGrpcClient(AsyncAsking):
     ) -> AsyncGenerator[A]:
         """The parts of an answer, one where it has none; BailiffError."""
         path = question.grpc_path
-        kinds = question.asked.SerializeToString, bytes
+        kinds = question.asked.SerializeToString, grpc_words.as_it_came
         metadata = self._words.metadata()
         with grpc_words.failing_as_ours():
             if question.in_parts:
@@ -121,4 +122,4 @@ class AsyncGrpcClient(AsyncAsking):
             else:
                 unary = self._channel.unary_unary(path, *kinds)
                 answer = await unary(message, timeout=seconds, metadata=metadata)
-                yield grpc_words.answer_of(question.answer, answer)
+                yield grpc_words.answer_of(question.answer, grpc_words.there(answer))

@@ -52,8 +52,9 @@ class GrpcClient(Asking):
         message = grpc_words.message_of(facts, question.asked)
 
         def attempt(seconds: float) -> A:
-            answer = question.answer()
-            for part in self._parts(question, message, seconds, seconds):
+            parts = self._parts(question, message, seconds, seconds)
+            answer = grpc_words.there(next(parts, None))
+            for part in parts:
                 answer.MergeFrom(part)
             return answer
 
@@ -68,7 +69,7 @@ class GrpcClient(Asking):
 
         def attempt(seconds: float) -> tuple[A, Iterator[A]]:
             parts = self._parts(question, message, seconds, left())
-            return next(parts, question.answer()), parts
+            return grpc_words.there(next(parts, None)), parts
 
         first, rest = self._calls.make(attempt, left())
         with self._calls.unless_closed():
@@ -94,7 +95,7 @@ class GrpcClient(Asking):
             last: seconds until the last one has.
         """
         path = question.grpc_path
-        kinds = question.asked.SerializeToString, bytes
+        kinds = question.asked.SerializeToString, grpc_words.as_it_came
         metadata = self._words.metadata()
         with grpc_words.failing_as_ours():
             if question.in_parts:
@@ -108,7 +109,7 @@ class GrpcClient(Asking):
             else:
                 unary = self._channel.unary_unary(path, *kinds)
                 answer = unary(message, timeout=first, metadata=metadata)
-                yield grpc_words.answer_of(question.answer, answer)
+                yield grpc_words.answer_of(question.answer, grpc_words.there(answer))
 
 
 def _begun_within(seconds: float, call: Any) -> Iterator[bytes]:  # noqa: ANN401 - grpcio's types of it are private

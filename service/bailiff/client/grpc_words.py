@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 Q = TypeVar("Q", bound=Message)
 M = TypeVar("M", bound=Message)
+T = TypeVar("T")
 
 DOMAIN = "bailiff.dev"
 _DETAILS = "grpc-status-details-bin"
@@ -132,6 +133,18 @@ def message_of(facts: Q | Json, kind: type[Q]) -> Q:
         return json_form.read(facts, kind)
     except UnreadableError as error:
         raise given.invalid(error.field.path, error.field.reason) from None
+
+
+def as_it_came(data: bytes) -> bytes:
+    """For grpcio to read nothing: what it cannot read it tells as a fault of its own."""
+    return data
+
+
+def there(answer: T | None) -> T:
+    """An answer, or its first part; ServerError: the server said that all is well, and no more."""
+    if answer is None:
+        raise error_of(Failure(UNREADABLE, "the call has ended without an answer"))
+    return answer
 
 
 def answer_of(kind: type[M], data: bytes) -> M:

@@ -20,9 +20,9 @@ from google.rpc.error_details_pb2 import (  # type: ignore[import-untyped]
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bailiff.client import BailiffError, rest_words
+from bailiff.client import BailiffError, ServerError, rest_words
 from tests.harness.fuzzing import fuzzed
-from tests.harness.scripts import QUESTION, QUICK, REST, Script, scripted
+from tests.harness.scripts import GRPC, QUESTION, QUICK, REST, Script, part, scripted
 from tests.harness.ways import WAYS, client
 
 NO_PROTOBUF = b"\xff\xff"
@@ -63,9 +63,10 @@ def problem(body: str, retry_after: str | None = None, status: int = 503) -> Cal
     return refusing
 
 
-def bytes_of(data: bytes) -> Callable[..., Any]:
+def bytes_of(*parts: bytes) -> Callable[..., Any]:
     async def answering(_: Any) -> AsyncIterator[bytes]:
-        yield data
+        for data in parts:
+            yield data
 
     return answering
 
@@ -102,6 +103,7 @@ GARBLED_GRPC = {
     "a negative delay": (saying(named("OVERLOADED"), retrying(-100)), "overloaded", 0),
     "a delay without end": (saying(named("OVERLOADED"), retrying(2**62)), "overloaded", 86_400),
     "no answer of ours": (bytes_of(NO_PROTOBUF), "unreadable_answer", None),
+    "no answer at all": (bytes_of(), "unreadable_answer", None),
 }
 GARBLED = [
     pytest.param(way, *case, id=f"{way}: {name}")
@@ -120,6 +122,19 @@ async def test_a_server_that_talks_nonsense(
     assert (raised.value.code, raised.value.retry_after) == (code, after)
     # It can be printed, too.
     assert str(raised.value).encode()
+
+
+@pytest.mark.parametrize("way", GRPC)
+@pytest.mark.parametrize("parts", [(), (NO_PROTOBUF,), (part("a"), NO_PROTOBUF)])
+async def test_parts_that_are_none(way: str, parts: tuple[bytes, ...]) -> None:
+    """An answer without a part would be one about nobody."""
+    script = Script(bytes_of(*parts))
+    async with scripted(way, script) as ports, client(way, ports, QUICK) as asking:
+        with pytest.raises(ServerError) as whole:
+            await asking.ask("decide_batch", {})
+        with pytest.raises(ServerError) as by_part:
+            await asking.parts("decide_batch_in_parts", {})
+    assert {whole.value.code, by_part.value.code} == {"unreadable_answer"}
 
 
 @fuzzed(500)
