@@ -16,7 +16,7 @@ from bailiff.kinds import decode
 from bailiff.kinds.admission_review import AdmissionRequest
 from bailiff.lookup import AllNodes, Source
 from bailiff.rest_api import RestSettings, create_app
-from bailiff.serving import ByteBudget
+from bailiff.serving import ByteBudget, Gate
 from bailiff.webhooks import (
     Admission,
     AdmissionMetrics,
@@ -90,6 +90,7 @@ def app_of(
     registry: CollectorRegistry | None = None,
     clock: Clock | None = None,
     guard: Guard | None = None,
+    gate: Gate | None = None,
     **settings: Any,
 ) -> FastAPI:
     """An application with these hooks; none: with all of a process."""
@@ -97,7 +98,7 @@ def app_of(
     asked = hooks or hooks_of(parts_of(source, clock=clock))
     admission = Admission(asked, SETTINGS, clock, AdmissionMetrics(registry))
     given = (RestSettings(**settings), clock, registry, Options(), source)
-    return create_app(*given, guard=guard, admission=admission)
+    return create_app(*given, guard=guard, admission=admission, gate=gate)
 
 
 async def review(

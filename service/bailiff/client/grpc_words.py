@@ -51,9 +51,12 @@ DOMAIN = "bailiff.dev"
 _DETAILS = "grpc-status-details-bin"
 # Longest answer of one message: those above 4 MiB come in parts, which are shorter.
 _MAX_ANSWER_BYTES = 4 * 1024 * 1024
-# A server that comes back is found soon, whatever gRPC's own backoff has grown to, which is
-# minutes.
-_FIRST_BACKOFF, _LONGEST_BACKOFF = 100, 2_000
+# Milliseconds. While gRPC itself waits before it connects again, every attempt fails at once: so
+# that a server that comes back is found by one of a call's attempts these waits are shorter than
+# the pauses in between, where gRPC's own grow to minutes.
+_FIRST_BACKOFF, _LONGEST_BACKOFF = 100, 250
+# For one attempt to connect, handshakes included.
+_CONNECTING = 2_000
 
 # What a status without words of Bailiff's own is, and its code where the same question may be asked
 # again.
@@ -93,14 +96,15 @@ class Words(NamedTuple):
             raise ValueError(f"not the address of a gRPC API: {target!a}; {error}") from None
         bearer = Bearer(settings, host=host, secure=settings.tls is not None)
         credentials = credentials_of(settings.tls) if settings.tls else None
-        return cls(target, credentials, tuple(_options(settings, host)), bearer)
+        return cls(target, credentials, tuple(options_of(settings, host)), bearer)
 
     def metadata(self) -> tuple[tuple[str, str], ...]:
         """Of the next call; UnauthenticatedError."""
         return tuple(self.bearer.headers().items())
 
 
-def _options(settings: ClientSettings, host: str) -> Iterable[tuple[str, str | int]]:
+def options_of(settings: ClientSettings, host: str) -> Iterable[tuple[str, str | int]]:
+    """Of gRPC, for a channel to this host."""
     # Proxies: what goes to this machine, or in the clear, is not for others to read.
     by_proxy = settings.tls is not None and not is_this_machine(host)
     yield "grpc.enable_http_proxy", int(by_proxy)
@@ -111,7 +115,7 @@ def _options(settings: ClientSettings, host: str) -> Iterable[tuple[str, str | i
     yield "grpc.keepalive_permit_without_calls", 1
     yield "grpc.http2.max_pings_without_data", 0
     yield "grpc.initial_reconnect_backoff_ms", _FIRST_BACKOFF
-    yield "grpc.min_reconnect_backoff_ms", _LONGEST_BACKOFF
+    yield "grpc.min_reconnect_backoff_ms", _CONNECTING
     yield "grpc.max_reconnect_backoff_ms", _LONGEST_BACKOFF
     yield "grpc.max_receive_message_length", _MAX_ANSWER_BYTES
     # Calls go to all replicas that a name has, such as that of a headless Service.

@@ -35,7 +35,9 @@ class TokenFile:
         """
         seen = _stamp(self._path.stat())
         if seen != self._seen:
-            self._token = self._path.read_bytes()[: _MAX_BYTES + 1].decode().strip()
+            with self._path.open("rb") as file:
+                # No more: one that never ends is too long as well.
+                self._token = file.read(_MAX_BYTES + 1).decode().strip()
             self._seen = seen
         return self._token
 

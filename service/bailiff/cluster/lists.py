@@ -71,12 +71,12 @@ class Lists(ABC):
         most: int,
         each: Callable[[T], T] | None = None,
     ) -> tuple[T, ...]:
-        """The first objects of a list, in whole pages until there are so many or no more.
+        """The first objects of a list.
 
         Args:
             resource: their kind.
             selection: which of them.
-            most: no page is read beyond that many.
+            most: so many, where there are so many; no page is read beyond that.
             each: as of `list_selected`.
         """
         found: list[T] = []
@@ -86,7 +86,7 @@ class Lists(ABC):
                 found += page.items if each is None else map(each, page.items)
                 if len(found) >= most:
                     break
-        return tuple(found)
+        return tuple(found[:most])
 
     async def list_readable(
         self, resource: Resource[T], selection: Selection, each: Callable[[T], T] | None = None

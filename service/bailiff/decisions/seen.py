@@ -19,7 +19,7 @@ class Wanted(NamedTuple):
         names: only these, as far as there are any of the name; None: all.
         fields: only those with these values, as of a field selector.
         unlike: only those without these values, likewise.
-        most: no more than about so many of those, whichever; None: all.
+        most: no more than so many of those, whichever; None: all.
     """
 
     kind: type[Value]

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Bytes of objects that a byte of JSON comes to, measured: 1.9 for 12,000 whole pods, 4.0 for 15,000
+# slim ones.
+OBJECTS_OF_JSON = 4
 # Bytes in which a key is looked for that an error is about: a few milliseconds at worst. Longer
 # questions are read in parts, and so are their errors.
 _MAX_SEARCHED = 256 * 1024

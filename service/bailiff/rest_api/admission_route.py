@@ -6,7 +6,6 @@ a problem, and whatever becomes of the hook that is asked, the review is answere
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import parse_qsl
@@ -26,7 +25,7 @@ from bailiff.kinds.durations import parse_go_duration
 from bailiff.rest_api.problems import ProblemCode, Refusal
 from bailiff.serving import OverloadedError
 from bailiff.serving.admission import SINCE, TURN
-from bailiff.turns import is_long_json
+from bailiff.turns import WaitedTooLongError, is_long_json
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -63,7 +62,7 @@ class AdmissionRoute(APIRoute):
         since, timeout = scope.get(SINCE, services.clock.monotonic()), _timeout(scope)
         longest = services.max_review_bytes
         body = await services.bodies.take(longest, longest, dict(scope["headers"]), receive)
-        await self._take_turn(scope)
+        await self._take_turn(scope, since + timeout - services.clock.monotonic())
         if services.clock.monotonic() - since > timeout:
             raise OverloadedError(_NOBODY_WAITS)
         content = _ENCODE(await self._answer(body, since, timeout))
@@ -90,12 +89,16 @@ class AdmissionRoute(APIRoute):
                 return await threads.run(decode_served, body, AdmissionReview, read=len(body))
             return decode_served(body, AdmissionReview)
 
-    async def _take_turn(self, scope: Scope) -> None:
-        """However long that takes: an answer that is late is better than none."""
+    async def _take_turn(self, scope: Scope, left: float) -> None:
+        """For as long as the API server waits: an answer that is late is better than none."""
         gate = self.services.gate
-        if scope.get(TURN) != gate.number and not gate.enter():
-            client = scope.get("client") or ("",)
-            await gate.wait(client[0], math.inf)
+        if scope.get(TURN) == gate.number or gate.enter():
+            return
+        client = scope.get("client") or ("",)
+        try:
+            await gate.wait(client[0], left)
+        except WaitedTooLongError as error:
+            raise OverloadedError(_NOBODY_WAITS) from error
 
 
 def admission_route(services: Services, admission: Admission) -> type[AdmissionRoute]:

@@ -48,6 +48,9 @@ class AllowedNodes:
     def over(self, nodes: Iterable[Value], begun: float = -math.inf) -> tuple[Value, ...]:
         """A list of nodes with those in it that are about to be otherwise.
 
+        One that is deleted right after it was allowed is shown, too, until a list is: where nodes
+        are counted that is one too many, which holds and lets nobody go.
+
         Args:
             nodes: as they were listed.
             begun: the instant of the clock at which that was begun; default: nothing was listed.

@@ -106,8 +106,7 @@ class ValidateDeletes(Hook):
             # Where it runs nowhere nobody is evicted.
             return Departure(pod if pod.spec.node_name else None, by_eviction=False)
 
-        dry_run = request.dry_run or bool(options.dry_run)
-        return await self._gate.judge(find, deadline, dry_run=dry_run)
+        return await self._gate.judge(find, deadline, dry_run=request.dry_run)
 
 
 def _ends_at_once(pod: Pod) -> bool:

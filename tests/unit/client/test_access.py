@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,17 @@ def test_what_no_header_can_have_is_not_sent(token: str) -> None:
     bearer = Bearer(ClientSettings(token=lambda: token), host="127.0.0.1", secure=False)
     with pytest.raises(UnauthenticatedError):
         bearer.headers()
+
+
+def test_of_a_file_no_more_is_read_than_a_token_may_have(tmp_path: Path) -> None:
+    (tmp_path / "token").write_bytes(b"x" * 4_000_000)
+    bearer = Bearer(ClientSettings(token_file=tmp_path / "token"), host="127.0.0.1", secure=False)
+    tracemalloc.start()
+    with pytest.raises(UnauthenticatedError, match="too long"):
+        bearer.headers()
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 1_000_000
 
 
 @pytest.mark.parametrize(

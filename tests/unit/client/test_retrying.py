@@ -26,6 +26,7 @@ from bailiff.client.errors import (
     UNREADABLE,
     error_of,
 )
+from bailiff.client.grpc_words import options_of
 from bailiff.client.retrying import Attempts, Budget
 from bailiff.client.tokens import Bearer
 from bailiff.grpc_api import errors as grpc_errors
@@ -98,6 +99,17 @@ def test_attempts_are_bounded() -> None:
     with pytest.raises(OverloadedError):
         calls(time, retries=Retries(attempts=3)).make(server, None)
     assert len(server.given) == 3
+
+
+def test_the_attempts_of_a_call_outlast_the_waits_of_grpc_itself() -> None:
+    """In which a server that is back would not be asked. It makes them a fifth longer, at most."""
+    pauses = Attempts(Retries(), Budget(20), deadline=30.0, each=10.0, draw=lambda: 0.5)
+    slept = 0.0
+    for _ in range(4):
+        pauses.begin(slept)
+        slept += pauses.pause(OVERLOADED, slept)
+    longest = dict(options_of(ClientSettings(), "host"))["grpc.max_reconnect_backoff_ms"]
+    assert slept > 2 * 1.2 * int(longest) / 1000
 
 
 def test_the_server_is_left_alone_for_as_long_as_it_asks() -> None:

@@ -15,8 +15,9 @@ from bailiff.decisions import Options
 from bailiff.decisions.admission import PatchOperation
 from bailiff.kinds.admission_review import AdmissionRequest
 from bailiff.rest_api import RestServer, RestSettings, create_app
-from bailiff.serving import OverloadedError
+from bailiff.serving import Gate, OverloadedError
 from bailiff.serving.admission import SINCE
+from bailiff.turns import WaitedTooLongError
 from bailiff.webhooks import (
     ALLOWED,
     HookError,
@@ -307,6 +308,29 @@ async def test_who_has_hung_up_by_then_costs_nothing_more(query: str, seconds: f
     answer = await call(served, "POST", f"/admission/v1/validate/pods{query}", review_of())
     assert problem_of(answer) == (503, "overloaded", "the call has timed out by now")
     assert hook.asked == []
+
+
+class Full(Gate):
+    """Has no turn for anybody, and notes for how long they wait."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits: list[float] = []
+
+    def enter(self) -> bool:
+        return False
+
+    async def wait(self, _address: str, longest: float) -> None:
+        self.waits.append(longest)
+        raise WaitedTooLongError(longest)
+
+
+async def test_nobody_waits_for_a_turn_when_the_api_server_waits_no_longer() -> None:
+    gate = Full()
+    served = having_waited(app_of(gate=gate), 1.0)
+    answer = await call(served, "POST", f"{PATH}?timeout=3s", review_of())
+    assert problem_of(answer) == (503, "overloaded", "the call has timed out by now")
+    assert [round(one) for one in gate.waits] == [2]
 
 
 async def test_null_is_absent() -> None:

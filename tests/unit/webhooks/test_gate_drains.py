@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from bailiff.cluster import ServerError
 from bailiff.decisions import budgets
-from bailiff.decisions.policies import Gangs, Pause, Policies, Window, rules
+from bailiff.decisions.policies import Gangs, Pause, Policies, Unreadable, Window, rules
 from bailiff.decisions.policies.over_time import wish_of
 from bailiff.kinds import Annotations, OwnerReference, Pod, PodDisruptionBudget
 from bailiff.serving import Threads
@@ -136,6 +137,15 @@ async def test_a_gang_that_is_drained_at_once_is_judged_once(
     assert scene.counts.counted() == (100 if goes else 0)
     # Each for himself, and all of them with the first.
     assert judged.total() <= 100 * 4
+
+
+async def test_a_gang_that_may_go_uncounted_goes_whole() -> None:
+    """Whoever was let go uncounted takes no place, so that the others would find too few."""
+    scene = gang_scene(3, replace(WHOLE, over_time=budget(2, unreadable=Unreadable.ALLOW)))
+    scene.counts.failures = [ServerError("down", status=500)]
+    found = [await scene.evict(f"p{n}") for n in range(3)]
+    assert [(one.allowed, len(one.warnings)) for one in found] == [(True, 1)] * 3
+    assert scene.counts.writes == 0
 
 
 async def test_what_a_gang_was_told_is_soon_forgotten() -> None:

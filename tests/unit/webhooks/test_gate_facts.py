@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from msgspec.structs import replace
@@ -23,13 +23,17 @@ from bailiff.decisions.policies import (
 from bailiff.kinds import Namespace, Node, ObjectMeta, Pod
 from bailiff.kinds.pod_resources import Container
 from bailiff.kinds.pod_volumes import Volume
-from bailiff.lookup import UnavailableError
+from bailiff.lookup import AllNodes, UnavailableError
 from bailiff.webhooks import gate_facts
-from tests.harness.gating import SHOP, GateScene, said, shop_pod
+from bailiff.webhooks.gate_facts import GateFacts
+from tests.harness.clocks import LoopClock
+from tests.harness.gating import SHOP, GateScene, Groups, said, shop_pod
 from tests.harness.kinds import node_of
+from tests.harness.lookups import DictSource
 
 if TYPE_CHECKING:
     from bailiff.kinds.meta import Value
+    from bailiff.lookup import PodGroups
 
 pytestmark = pytest.mark.looptime
 
@@ -80,6 +84,21 @@ async def test_what_was_used_is_listed_anew_after_a_second() -> None:
         assert (await scene.evict("a")).allowed
         await asyncio.sleep(1.1)
     assert len(begun) == 2
+
+
+async def test_the_pods_of_a_hundred_namespaces_are_kept() -> None:
+    source, clock = DictSource(), LoopClock()
+    facts = GateFacts(source, AllNodes(source, clock), cast("PodGroups", Groups("g")), clock)
+
+    async def look(number: int) -> int:
+        """How many lists have been made then."""
+        pod = shop_pod(group="g", namespace=f"shop-{number}")
+        await facts.around(pod, GANG, with_gang=True)
+        return len(source.seen)
+
+    assert [await look(number) for number in range(101)] == list(range(1, 102))
+    assert await look(100) == 101, "the last are believed for a second"
+    assert await look(0) == 102, "the first is forgotten"
 
 
 async def test_a_list_of_nodes_that_takes_long_is_made_a_tenth_of_the_time() -> None:

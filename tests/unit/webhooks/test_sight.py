@@ -255,6 +255,14 @@ async def test_a_single_node_is_never_older_than_a_second() -> None:
     assert isinstance(late, NotRead)
 
 
+async def test_of_what_was_allowed_the_last_thousand_nodes_are_known() -> None:
+    sight, clock = sight_of(ShownSource())
+    nodes = [node_of(f"n{number}") for number in range(1001)]
+    for node in nodes:
+        sight.allowed(node)
+    assert await see(sight, clock, NODES) == [tuple(nodes[1:])]
+
+
 async def test_what_was_allowed_is_known_though_no_list_can_be_read() -> None:
     source = ShownSource(node_of("a"), seconds=3)
     sight, clock = sight_of(source)

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from bailiff.decisions.instants import in_utc
 from bailiff.decisions.lengths import length, words_of_taint
 from bailiff.kinds import NO_EXECUTE, Node, Taint
+from bailiff.kinds.decoding import OBJECTS_OF_JSON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,9 +28,8 @@ if TYPE_CHECKING:
 # When each taint of a node was added, where it evicts and that is told.
 Times: TypeAlias = "tuple[datetime | None, ...]"
 
-# Bytes that a group holds, most of them answers that are remembered for it; and those of objects
-# that a byte of JSON comes to, see bailiff.serving.threads.
-_GROUP, _OBJECTS = 4000, 4
+# Bytes that a group holds, most of them answers that are remembered for it.
+_GROUP = 4000
 # Bytes of a time, and of the place of a taint that may have one, both for each node.
 _TIME, _PLACE = 64, 8
 # Bytes of a taint, which is kept without its time, too, and of another object, were they empty.
@@ -106,7 +106,7 @@ class Group:
         self.periods = periods
         reasons = length(*(one.reason for one in periods))
         self.words = reasons + sum(map(words_of_taint, node.spec.taints))
-        self.held = _GROUP + _OBJECTS * length(node) + _objects(node)
+        self.held = _GROUP + OBJECTS_OF_JSON * length(node) + _objects(node)
         self._names: set[str] = set()
         self._sorted: tuple[str, ...] | None = None
         self._times: dict[str, Times] = {}

@@ -13,6 +13,7 @@ from bailiff.decisions.scheduling.judging import Judging, Shared
 from bailiff.decisions.scheduling.maintenance import annotated, held_by, periods_by_node
 from bailiff.decisions.scheduling.remembering import Remembered
 from bailiff.decisions.system import Scene
+from bailiff.kinds.decoding import OBJECTS_OF_JSON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,8 +29,6 @@ _WITHOUT_TRACE = Options(explain=False)
 # Bytes that a pool holds by itself, most of them answers that it remembers, and for a node besides
 # its name and its group.
 _POOL, _NODE = 256 * 1024, 500
-# Bytes of objects that a byte of JSON comes to, see bailiff.serving.threads.
-_OBJECTS = 4
 # So many names are put together in the time of a step.
 _NAMES = 20
 
@@ -94,7 +93,7 @@ class NodePool:
     def held(self) -> int:
         """Bytes that it holds, about, with what it may remember of answers."""
         of_groups = sum([one.held for one in self._groups.values()])
-        told = _OBJECTS * self._facts_length
+        told = OBJECTS_OF_JSON * self._facts_length
         nodes = _NODE * len(self) + 2 * self.names_length
         return _POOL + told + self._periods_held + of_groups + nodes
 
