@@ -147,9 +147,9 @@ class _Call:
             raise ended() from None
         except asyncio.InvalidStateError:
             raise ended() from None
-        if not isinstance(answer, JudgeNodesStreamResponse):
+        if not isinstance(answer, bytes):
             raise ended()
-        return answer
+        return grpc_words.answer_of(JudgeNodesStreamResponse, answer)
 
     def close(self) -> None:
         """End the call; who waits for an answer is told so."""

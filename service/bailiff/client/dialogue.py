@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from bailiff.client.registering import Change, Requests
     from bailiff.v1.kubernetes_pb2 import Pod
 
-# As grpcio wants a method: its path, and how messages become bytes and the reverse.
+# As grpcio wants a method: its path, and how messages become bytes and the reverse, which is ours.
 METHOD = (
     "/bailiff.v1.SchedulingService/JudgeNodesStream",
     JudgeNodesStreamRequest.SerializeToString,
-    JudgeNodesStreamResponse.FromString,
+    grpc_words.as_it_came,
 )
 
 

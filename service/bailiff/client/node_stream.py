@@ -13,6 +13,7 @@ from bailiff.client import grpc_words
 from bailiff.client.dialogue import METHOD, Dialogue, ended
 from bailiff.client.errors import BailiffError, late
 from bailiff.client.registering import changing, registering
+from bailiff.v1.scheduling_service_pb2 import JudgeNodesStreamResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from bailiff.v1.scheduling_service_pb2 import (
         JudgeNodesResponse,
         JudgeNodesStreamRequest,
-        JudgeNodesStreamResponse,
         Maintenance,
     )
 
@@ -124,7 +124,7 @@ class _Call:
 
     def __init__(self, channel: grpc.Channel, words: Words) -> None:
         self._asked: queue.SimpleQueue[JudgeNodesStreamRequest | None] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[JudgeNodesStreamResponse | BailiffError]
+        self._answers: queue.SimpleQueue[bytes | BailiffError]
         self._answers = queue.SimpleQueue()
         with grpc_words.failing_as_ours():
             stream = channel.stream_stream(*METHOD)
@@ -151,7 +151,7 @@ class _Call:
             raise late() from None
         if isinstance(answer, BailiffError):
             raise answer
-        return answer
+        return grpc_words.answer_of(JudgeNodesStreamResponse, answer)
 
     def close(self) -> None:
         """End the call, and with it the threads."""

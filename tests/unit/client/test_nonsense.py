@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from bailiff.client import BailiffError, ServerError, rest_words
 from tests.harness.fuzzing import fuzzed
+from tests.harness.judge import Stream
 from tests.harness.scripts import GRPC, QUESTION, QUICK, REST, Script, part, scripted
 from tests.harness.ways import WAYS, client
 
@@ -135,6 +136,17 @@ async def test_parts_that_are_none(way: str, parts: tuple[bytes, ...]) -> None:
         with pytest.raises(ServerError) as by_part:
             await asking.parts("decide_batch_in_parts", {})
     assert {whole.value.code, by_part.value.code} == {"unreadable_answer"}
+
+
+@pytest.mark.parametrize("way", GRPC)
+async def test_a_stream_of_nonsense(way: str) -> None:
+    script = Script(bytes_of(NO_PROTOBUF))
+    async with scripted(way, script) as ports, client(way, ports, QUICK) as asking:
+        stream = Stream(asking.client.judge_nodes_stream())
+        with pytest.raises(ServerError) as raised:
+            await stream.do("register", [])
+        await stream.do("close")
+    assert raised.value.code == "unreadable_answer"
 
 
 @fuzzed(500)
