@@ -22,9 +22,9 @@ test: setup-dev
 coverage: setup-dev
 	$(PYTEST) --cov --cov-report=term:skip-covered --cov-fail-under=$(COVERAGE_FLOOR) tests/unit $(ARGS)
 
-# Random requests and random bytes, four times as many as `make test` tries.
+# Random requests, bytes and whatever else is drawn, four times as many as `make test` tries.
 fuzz: setup-dev
-	$(PYTEST) -m schema --hypothesis-profile=fuzz $(ARGS)
+	$(PYTEST) -m "schema or fuzzed" --hypothesis-profile=fuzz $(ARGS)
 
 # Whether the unit tests would see a mistake: mutants of the files that keep the promises, or of
 # others: make mutants ARGS="worker/timers/queue.py", make mutants ARGS="--sample 200". Minutes.

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from tests.harness.clocks import NOOP_CYCLES
-from tests.harness.fuzzing import FUZZ
+from tests.harness.fuzzing import FUZZ, is_fuzzed
 
 # No timed assertion, hidden ones included: a busy machine is no failure. On CI the same examples
 # every time, elsewhere new ones.
@@ -48,6 +48,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             # Examples by the hundred run the same lines, and under coverage, which then tells
             # nothing new, they take 2.5 times as long.
             item.add_marker(pytest.mark.no_cover)
+            if is_fuzzed(getattr(item, "obj", None)):
+                item.add_marker(pytest.mark.fuzzed)
         if item.get_closest_marker("looptime"):
             item.add_marker(pytest.mark.looptime(noop_cycles=NOOP_CYCLES))
     if hasattr(config, "workerinput"):

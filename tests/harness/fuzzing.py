@@ -15,10 +15,21 @@ def is_fuzz() -> bool:
     return settings.get_current_profile_name() == FUZZ
 
 
+_MADE: list[settings] = []
+
+
+def is_fuzzed(test: object) -> bool:
+    """Whether a test has settings of `fuzzed`."""
+    used = getattr(test, "_hypothesis_internal_use_settings", None)
+    return any(one is used for one in _MADE)
+
+
 def fuzzed(examples: int, *, derandomize: bool | None = None) -> settings:
     """Settings of a test that takes long: all these examples in `make fuzz`, else a quarter."""
     if not is_fuzz():
         examples //= SHARE
-    if derandomize is None:
-        return settings(max_examples=examples)
-    return settings(max_examples=examples, derandomize=derandomize)
+    made = settings(max_examples=examples)
+    if derandomize is not None:
+        made = settings(made, derandomize=derandomize)
+    _MADE.append(made)
+    return made

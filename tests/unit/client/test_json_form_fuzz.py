@@ -66,6 +66,7 @@ def drawn(kind: type[Message]) -> st.SearchStrategy[Any]:
     return st.dictionaries(st.sampled_from(names_of(kind)), bodies(kind), max_size=6)
 
 
+@pytest.mark.fuzzed
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("strict", [True, False])
 def test_what_is_read_can_be_written_and_read_again(kind: type[Message], strict: bool) -> None:
