@@ -48,6 +48,7 @@ class OneConfigMap:
         failures: what the next requests come to instead.
         latency: seconds for each request.
         reads, writes: how many were answered.
+        sent: the data of the last write over another.
     """
 
     def __init__(self) -> None:
@@ -55,15 +56,13 @@ class OneConfigMap:
         self.failures: list[Exception] = []
         self.latency = 0.0
         self.reads = self.writes = 0
+        self.sent: dict[str, str | None] = {}
         self._version = 0
 
     async def get(self, _resource: Any, name: str, namespace: str) -> ConfigMap:
         await self._arrive()
         self.reads += 1
-        if self.found is None or (namespace, name) != _HERE:
-            details = {"group": "", "kind": "configmaps", "name": name}
-            raise NotFoundError("none", status=404, reason="NotFound", details=details)
-        return self.found
+        return self._there(namespace, name)
 
     async def create(self, _resource: Any, body: Any, namespace: str, **_: Any) -> ConfigMap:
         await self._arrive()
@@ -77,9 +76,11 @@ class OneConfigMap:
     ) -> ConfigMap:
         await self._arrive()
         assert (namespace, name) == _HERE
-        found = self.found
-        if found is None or body["metadata"]["resourceVersion"] != found.metadata.resource_version:
+        found = self._there(namespace, name)
+        seen = {"uid": found.metadata.uid, "resourceVersion": found.metadata.resource_version}
+        if body["metadata"] != seen:
             raise ConflictError("another version", status=409)
+        self.sent = body["data"]
         merged = {**found.data, **body["data"]}
         return self.put({key: text for key, text in merged.items() if text is not None})
 
@@ -87,7 +88,8 @@ class OneConfigMap:
         """As anybody may write it."""
         self.writes += 1
         self._version += 1
-        meta = ObjectMeta(name="bailiff-evictions", uid="u", resource_version=str(self._version))
+        uid = f"u{self._version}" if self.found is None else self.found.metadata.uid
+        meta = ObjectMeta(name="bailiff-evictions", uid=uid, resource_version=str(self._version))
         self.found = ConfigMap(metadata=meta, data=data)
         return self.found
 
@@ -101,6 +103,12 @@ class OneConfigMap:
         if text is None:
             return 0
         return sum(len(one.by_pod) for one in read_book({name: text})[name].columns.values())
+
+    def _there(self, namespace: str, name: str) -> ConfigMap:
+        if self.found is None or (namespace, name) != _HERE:
+            details = {"group": "", "kind": "configmaps", "name": name}
+            raise NotFoundError("none", status=404, reason="NotFound", details=details)
+        return self.found
 
     async def _arrive(self) -> None:
         await asyncio.sleep(self.latency)

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from structlog.testing import capture_logs
 
 from bailiff.cluster import (
@@ -132,12 +133,32 @@ async def test_only_an_api_server_says_that_nothing_is_counted_yet(server: OneCo
     assert server.writes == 0
 
 
-async def test_what_others_keep_there_stays(server: OneConfigMap) -> None:
+async def test_nor_is_it_written_over_another_that_took_its_place(server: OneConfigMap) -> None:
+    tally = tally_of(server)
+    await tries(tally, "a")
+    there = server.found
+    assert there is not None
+    # As a restored cluster has it: the version comes again, and the UID does not.
+    metadata = replace(there.metadata, uid="another")
+    server.found = replace(there, metadata=metadata, data={})
+    assert await tries(tally, "b") == [None]
+    assert server.counted() == 1
+
+
+async def test_what_others_keep_there_stays_and_is_not_sent(server: OneConfigMap) -> None:
     other = '{"seconds":600,"evictions":{"":"1767225600000:aa"}}'
     server.put({"other": other})
     await tries(tally_of(server), "a")
     assert server.found is not None
     assert server.found.data["other"] == other
+    assert server.sent.keys() == {"b"}
+
+
+async def test_what_is_over_goes_whoever_counted_it(server: OneConfigMap) -> None:
+    server.put({"other": '{"seconds":600,"evictions":{"":"1767200000000:aa"}}'})
+    await tries(tally_of(server), "a")
+    assert server.found is not None
+    assert server.found.data.keys() == {"b"}
 
 
 @pytest.mark.parametrize(
@@ -184,6 +205,16 @@ async def test_what_is_no_book_cannot_be_counted_in(server: OneConfigMap) -> Non
     server.put({"b": "rubbish"})
     with pytest.raises(TallyError, match="cannot be counted with: key b: "):
         await tally_of(server).count(wishes(TWO, "a"), TWO)
+
+
+async def test_after_a_failure_the_book_is_read_anew(server: OneConfigMap) -> None:
+    """Somebody may have mended it."""
+    tally = tally_of(server)
+    server.put(dict.fromkeys(("other", "more", "most"), long_sheet()))
+    with pytest.raises(TallyError, match="at most 524288 are kept"):
+        await tally.count(wishes(TWO, "a"), TWO)
+    server.put({})
+    assert await tries(tally, "a") == [None]
 
 
 async def test_who_has_given_up_is_not_counted(server: OneConfigMap) -> None:
@@ -283,3 +314,14 @@ async def test_after_a_fault_of_ours_everybody_is_told_and_it_is_logged(
     assert all(isinstance(one, TallyError) for one in found)
     assert [one["event"] for one in logs] == ["counting has failed"]
     assert await tally.count(wishes(TWO, "a"), TWO) is None
+
+
+async def test_another_configmap_is_read_as_soon_as_the_settings_name_it(
+    server: OneConfigMap,
+) -> None:
+    tally, elsewhere = tally_of(server), other_store(TWO, "another")
+    await tries(tally, "a")
+    assert tally.seen(TWO.store) is not UNKNOWN
+    assert tally.seen(elsewhere.store) is UNKNOWN
+    await tally.look(wishes(elsewhere, "b"), elsewhere)
+    assert server.reads == 2

@@ -29,8 +29,8 @@ class Counts:
         return "counted"
 
 
-async def fail(tries: Tries, counts: Counts) -> None:
-    with pytest.raises(TallyError):
+async def fail(tries: Tries, counts: Counts, why: str = "failed") -> None:
+    with pytest.raises(TallyError, match=why):
         await tries(counts)
 
 
@@ -60,6 +60,7 @@ async def test_then_one_at_a_time_until_there_is_an_answer() -> None:
 
 async def test_what_fails_at_once_keeps_nobody_and_is_asked_on() -> None:
     tries, counts = Tries(LoopClock()), Counts(takes=0.9)
+    await asyncio.sleep(1)
     await fail(tries, counts)
     await fail(tries, counts)
     assert counts.asked == 2
@@ -70,5 +71,5 @@ async def test_who_gives_up_on_a_hang_has_seen_it_hang() -> None:
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(20):
             await tries(counts)
-    await fail(tries, counts)
+    await fail(tries, counts, "was not read or written in time")
     assert counts.asked == 1

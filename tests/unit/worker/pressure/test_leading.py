@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from bailiff.cluster.kubelets import KubeletUnreachableError
 from bailiff.decisions.policies import Policies
 from bailiff.kinds import Annotations
+from tests.harness.tallies import budget
 from tests.harness.worlds.pressure_world import PressureWorld, configured, mode_with
 from tests.harness.worlds.switch import Switch
 
@@ -170,6 +171,17 @@ async def test_a_calm_node_is_written_to_once_in_five_minutes():
         await asyncio.sleep(3600)
     assert world.noted == [world.noted[0]]
     assert 12 <= len(world.published) <= 13
+
+
+@pytest.mark.parametrize("overrides", [False, True])
+async def test_so_does_a_budget_over_time_of_which_nothing_can_be_counted(overrides):
+    mode = mode_with(hard_overrides_policies=overrides)
+    world = PressureWorld(mode=mode, policies=Policies(over_time=budget(1)))
+    world.add_node()
+    world.fill("greedy", 3900)
+    async with world.running():
+        await asyncio.sleep(60)
+    assert bool(world.evictions()) is overrides
 
 
 @pytest.mark.parametrize("overrides", [False, True])
