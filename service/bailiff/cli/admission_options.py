@@ -146,7 +146,8 @@ def check_hooks(
 
 
 def _check_gated(users: tuple[str, ...]) -> None:
-    from bailiff.webhooks.validate_deletes import (  # noqa: PLC0415 - only where it is needed
+    # Loads all hooks and a client of clusters, which help and every other command do without.
+    from bailiff.webhooks.validate_deletes import (  # noqa: PLC0415 - as said
         NeverGatedError,
         check_gated,
     )
