@@ -13,12 +13,13 @@ from bailiff.client.async_asking import AsyncAsking
 from bailiff.client.async_node_stream import AsyncNodeStream
 from bailiff.client.calls import AsyncCalls
 from bailiff.client.errors import late
-from bailiff.client.settings import ClientSettings
+from bailiff.client.settings import settings_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
     from bailiff.client.questions import A, Json, Q, Question
+    from bailiff.client.settings import ClientSettings
 
 
 class AsyncGrpcClient(AsyncAsking):
@@ -32,10 +33,11 @@ class AsyncGrpcClient(AsyncAsking):
             settings: see there; by TLS where they have `tls`.
 
         Raises:
+            TypeError: an address or settings of another type.
             ValueError: no such address, a token that would go there in the clear, or a file of TLS
                 that cannot be read.
         """
-        self._settings = settings or ClientSettings()
+        self._settings = settings_of(settings)
         self._words = grpc_words.Words.of(target, self._settings)
         self._calls = AsyncCalls(self._settings, self._words.bearer)
         self._opened: grpc.aio.Channel | None = None

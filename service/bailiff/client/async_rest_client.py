@@ -9,7 +9,7 @@ import httpx2
 from bailiff.client import rest_words
 from bailiff.client.async_asking import AsyncAsking
 from bailiff.client.calls import AsyncCalls
-from bailiff.client.settings import ClientSettings
+from bailiff.client.settings import settings_of
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from bailiff.client.questions import A, Json, Q, Question
     from bailiff.client.rest_words import Words
+    from bailiff.client.settings import ClientSettings
 
 
 class AsyncRestClient(AsyncAsking):
@@ -30,10 +31,11 @@ class AsyncRestClient(AsyncAsking):
             settings: see there.
 
         Raises:
+            TypeError: an address or settings of another type.
             ValueError: no such address, a token that would go there in the clear, or a file of TLS
                 that cannot be read.
         """
-        settings = settings or ClientSettings()
+        settings = settings_of(settings)
         self._words: Words = rest_words.Words(url, settings)
         self._client = httpx2.AsyncClient(**self._words.arguments)
         self._calls = AsyncCalls(settings, self._words.bearer)

@@ -36,6 +36,12 @@ def whole(given: object, name: str, least: int) -> None:
         raise ValueError(f"{name} must be {least} or more")
 
 
+def kind(given: object, wanted: type, told: str) -> None:
+    """Check of which type it is; TypeError."""
+    if not isinstance(given, wanted):
+        raise TypeError(f"{told}, not {type(given).__name__}")
+
+
 def address(given: object) -> str:
     """An address as a text without spaces, which no part of one has; TypeError, ValueError."""
     if not isinstance(given, str):

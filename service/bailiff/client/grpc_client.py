@@ -12,12 +12,13 @@ from bailiff.client.asking import Asking
 from bailiff.client.calls import Calls
 from bailiff.client.errors import late
 from bailiff.client.node_stream import NodeStream
-from bailiff.client.settings import ClientSettings
+from bailiff.client.settings import settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bailiff.client.questions import A, Json, Q, Question
+    from bailiff.client.settings import ClientSettings
 
 
 class GrpcClient(Asking):
@@ -31,10 +32,11 @@ class GrpcClient(Asking):
             settings: see there; by TLS where they have `tls`.
 
         Raises:
+            TypeError: an address or settings of another type.
             ValueError: no such address, a token that would go there in the clear, or a file of TLS
                 that cannot be read.
         """
-        self._settings = settings or ClientSettings()
+        self._settings = settings_of(settings)
         self._words = words = grpc_words.Words.of(target, self._settings)
         self._calls = Calls(self._settings, words.bearer)
         if words.credentials is None:

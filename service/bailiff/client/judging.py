@@ -81,8 +81,7 @@ class Judging:
 
 
 def _message_of(terms: Terms) -> PodsToJudge:
-    if not isinstance(terms, Terms):
-        raise TypeError(f"terms are Terms, not {type(terms).__name__}")
+    given.kind(terms, Terms, "terms are Terms")
     told = {
         "nodes": given.listed(terms.nodes, "$.nodes"),
         "now": terms.now,

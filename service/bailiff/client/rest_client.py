@@ -11,7 +11,7 @@ from bailiff.client import rest_words
 from bailiff.client.asking import Asking
 from bailiff.client.calls import Calls
 from bailiff.client.deadlines import Connections, keep_deadlines, within
-from bailiff.client.settings import ClientSettings
+from bailiff.client.settings import settings_of
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from bailiff.client.questions import A, Json, Q, Question
     from bailiff.client.rest_words import Words
+    from bailiff.client.settings import ClientSettings
 
 
 class RestClient(Asking):
@@ -32,10 +33,11 @@ class RestClient(Asking):
             settings: see there.
 
         Raises:
+            TypeError: an address or settings of another type.
             ValueError: no such address, a token that would go there in the clear, or a file of TLS
                 that cannot be read.
         """
-        settings = settings or ClientSettings()
+        settings = settings_of(settings)
         self._words: Words = rest_words.Words(url, settings)
         self._connections = Connections()
         client = httpx2.Client(**self._words.arguments)

@@ -76,7 +76,18 @@ class ClientSettings:
         if self.keepalive < _SHORTEST_KEEPALIVE:
             raise ValueError("keepalive must be 10 s or more: the server takes no more pings")
         given.whole(self.max_connections, "max_connections", 1)
+        given.kind(self.retries, Retries, "retries are Retries")
+        if self.tls is not None:
+            given.kind(self.tls, Tls, "tls is a Tls")
         if not (self.token is None or isinstance(self.token, str) or callable(self.token)):
             raise TypeError("token is a text, or a function that returns one")
         if self.token is not None and self.token_file is not None:
             raise ValueError("token or token_file, not both")
+
+
+def settings_of(settings: ClientSettings | None) -> ClientSettings:
+    """Those of a client, or the defaults; TypeError."""
+    if settings is None:
+        return ClientSettings()
+    given.kind(settings, ClientSettings, "settings are ClientSettings")
+    return settings

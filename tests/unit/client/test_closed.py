@@ -17,7 +17,7 @@ from bailiff.client.errors import Failure, error_of
 from bailiff.client.tokens import Bearer
 from tests.harness import scripted_grpc
 from tests.harness.judge import Judge, Stream, named
-from tests.harness.scripts import GRPC, QUESTION, QUICK, REST, Script, ok, ok_grpc, scripted
+from tests.harness.scripts import GRPC, QUESTION, QUICK, REST, Script, ok, ok_grpc, part, scripted
 from tests.harness.ways import WAYS, Ports, Way, client
 
 NOBODY = Bearer(ClientSettings(), host="127.0.0.1", secure=False)
@@ -88,6 +88,25 @@ async def test_closed_while_others_wait_for_an_answer(way: str, use: Callable[[W
         async with asyncio.timeout(20):
             raised = await asyncio.gather(*others, return_exceptions=True)
     assert [getattr(one, "code", one) for one in raised] == ["closed"] * 3
+
+
+@pytest.mark.parametrize("way", GRPC)
+async def test_closed_between_two_parts(way: str) -> None:
+    first = asyncio.Event()
+
+    async def one_part(_: Any) -> AsyncIterator[bytes]:
+        yield part("a")
+        first.set()
+        await asyncio.sleep(60)
+
+    async with scripted(way, Script(one_part)) as ports, client(way, ports, PATIENT) as asking:
+        other = asyncio.create_task(asking.parts("decide_batch_in_parts", {"pods": []}))
+        await first.wait()
+        await asking.close()
+        async with asyncio.timeout(20):
+            with pytest.raises(UnavailableError) as raised:
+                await other
+    assert raised.value.code == "closed"
 
 
 async def test_closed_while_a_thread_connects(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,24 @@ from typing import Any
 
 import pytest
 
-from bailiff.client import ClientSettings, Retries, Tls, UnauthenticatedError
+from bailiff.client import (
+    AsyncGrpcClient,
+    AsyncRestClient,
+    ClientSettings,
+    GrpcClient,
+    RestClient,
+    Retries,
+    Tls,
+    UnauthenticatedError,
+)
 from bailiff.client.tokens import Bearer
+
+ADDRESSES: dict[Callable[..., Any], str] = {
+    RestClient: "http://127.0.0.1:1",
+    AsyncRestClient: "http://127.0.0.1:1",
+    GrpcClient: "127.0.0.1:1",
+    AsyncGrpcClient: "127.0.0.1:1",
+}
 
 
 @pytest.mark.parametrize(
@@ -41,6 +57,8 @@ def test_settings_that_cannot_be(make: Callable[[], object], told: str) -> None:
         (ClientSettings, {"keepalive": None}, "keepalive is a number of seconds, not NoneType"),
         (ClientSettings, {"token": 5}, "token is a text, or a function"),
         (ClientSettings, {"max_connections": 1.5}, "max_connections is a whole number, not float"),
+        (ClientSettings, {"retries": 5}, "retries are Retries, not int"),
+        (ClientSettings, {"tls": {"ca_file": "x"}}, "tls is a Tls, not dict"),
         (Retries, {"attempts": "5"}, "attempts is a whole number, not str"),
         (Retries, {"first_pause": "1"}, "first_pause is a number of seconds, not str"),
     ],
@@ -56,3 +74,10 @@ def test_a_source_that_returns_no_text_is_no_token(token: Any) -> None:
     with pytest.raises(UnauthenticatedError) as raised:
         bearer.headers()
     assert raised.value.code == "no_token"
+
+
+@pytest.mark.parametrize(("make", "address"), ADDRESSES.items())
+@pytest.mark.parametrize("wrong", [{}, {"timeout": 5}, 5, Retries()], ids=repr)
+def test_settings_are_settings(make: Callable[..., Any], address: str, wrong: Any) -> None:
+    with pytest.raises(TypeError, match="settings are ClientSettings, not "):
+        make(address, wrong)
