@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 _ENCODE = msgspec.json.Encoder().encode
 _DECODE = msgspec.json.Decoder(AdmissionReview).decode
-# The part of its time that a hook has: the rest is for the way there and back.
-_SHARE = 0.9
 # Seconds that kube-apiserver waits where nobody says otherwise (timeoutSeconds of a webhook).
 _USUAL = 10.0
 _NOBODY_WAITS = "the call has timed out by now"
@@ -71,11 +69,10 @@ class AdmissionRoute(APIRoute):
         await send({"type": "http.response.start", "status": 200, "headers": start})
         await send({"type": "http.response.body", "body": content})
 
-    async def _answer(self, body: bytes, since: float, patience: float) -> ReviewedAdmission:
+    async def _answer(self, body: bytes, since: float, seconds: float) -> ReviewedAdmission:
         review = await self._decode(body)
         hook: Hook = self.endpoint(review)
-        deadline = since + _SHARE * min(hook.patience, patience)
-        outcome = await self.admission.review(hook, review.request, deadline)
+        outcome = await self.admission.review(hook, review.request, hook.deadline(since, seconds))
         return answer_to(review, outcome)
 
     async def _decode(self, body: bytes) -> AdmissionReview:

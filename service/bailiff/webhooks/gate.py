@@ -29,7 +29,7 @@ from bailiff.lookup import Age, Kept, LookUpError
 from bailiff.tally import TallyError
 from bailiff.webhooks.disruptions import Disruptions
 from bailiff.webhooks.gate_facts import GateFacts
-from bailiff.webhooks.hook import ALLOWED, Outcome, refused
+from bailiff.webhooks.hook import ALLOWED, COUNTED, DECIDED, Outcome, refused
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -62,8 +62,6 @@ class Departure(NamedTuple):
 COUNTING = 10.0
 # Seconds for which holds for a gang what one of it was told.
 _GANG_AGE = Age(0.5)
-# Seconds before the deadline by which the gate has counted, and by which it has its own answer.
-_COUNTED, _ANSWERED = 0.1, 0.05
 # What is told to wait longer asks again all the same: a pause may be ended, a node come back. And
 # Go's client (client-go, rest/with_retry.go) waits as long as it is told up to ten times before it
 # says anything: so does `kubectl drain`, whose --timeout does not count meanwhile.
@@ -120,7 +118,7 @@ class Gate:
             return _unheld("no cluster to read")
         asked = _Asked(self._facts, self._tally, policies, deadline, dry_run)
         try:
-            async with self._within(deadline - _ANSWERED):
+            async with self._within(deadline - DECIDED):
                 departure = await find(asked.facts)
                 if isinstance(departure, Outcome):
                     return departure
@@ -212,7 +210,7 @@ class Gate:
             return ALLOWED
         count = asked.tally.look if asked.dry_run else asked.tally.count
         try:
-            async with self._within(asked.deadline - _COUNTED):
+            async with self._within(asked.deadline - COUNTED):
                 held = await count(wishes, settings)
         except TallyError as error:
             return self._uncounted(settings, str(error))

@@ -13,6 +13,7 @@ from bailiff.kinds import Node, Pod
 from bailiff.lookup import Age, ForbiddenError, Kept, LookUpError, NotServedError
 from bailiff.lookup.nodes import ALL_NODES
 from bailiff.webhooks.allowed_nodes import AllowedNodes
+from bailiff.webhooks.hook import SEEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,8 +36,6 @@ _MAX_OBJECTS, _LEAST = 50_000, 390
 _READ_TIMEOUT = 10.0
 # Requests at a time: the client has 64 for everybody.
 _AT_A_TIME = 16
-# Seconds that are left for the answer itself.
-_MARGIN = 0.02
 
 
 class Sight:
@@ -76,7 +75,7 @@ class Sight:
 
     async def see(self, wanted: Iterable[Wanted], deadline: float) -> tuple[Seen, ...]:
         """Several things, or of each why it could not be read in time."""
-        until = deadline - _MARGIN
+        until = deadline - SEEN
         found = await asyncio.gather(*(self._see(one, until) for one in wanted))
         if not found:
             await asyncio.sleep(0)
