@@ -228,18 +228,6 @@ async def test_a_gang_for_which_there_is_no_room_any_more_takes_no_turn_of_other
         assert world.held("a")["cause"] == "over_time"
 
 
-async def test_a_group_that_comes_again_under_its_name_is_read_anew() -> None:
-    world = sharing()
-    world.member("a", "g")
-    async with world.running():
-        await asyncio.sleep(1)
-        world.groups.whole = ()
-        world.member("b", "g")
-        world.member("c", "g", "n2", annotations=STAYS)
-        await asyncio.sleep(1)
-    assert world.order() == ["a", "b"]
-
-
 async def test_nothing_is_remembered_of_gangs_that_are_gone_nor_of_what_is_none() -> None:
     world = sharing()
     world.member("a", "single")

@@ -14,7 +14,6 @@ from bailiff.decisions.policies import (
     EMPTY_BOOK,
     UNKNOWN,
     Book,
-    BookError,
     Cause,
     Circumstances,
     Gang,
@@ -32,9 +31,7 @@ from bailiff.decisions.policies import (
     wishes_of,
     write_book,
 )
-from bailiff.decisions.policies.over_time import digest_of
 from bailiff.decisions.policies.over_time_counts import MARGIN
-from bailiff.decisions.policies.over_time_settings import MAX_BYTES
 from bailiff.kinds import LABELS_NOT_KEPT, Pod
 from tests.harness.kinds import pod_of
 
@@ -119,14 +116,6 @@ def test_who_is_counted_is_held_by_a_budget_that_came_since_and_is_full() -> Non
     found = let_go(book, asks("a"), after(1), BOTH)
     assert isinstance(found, Hold)
     assert "budget new" in found.message
-
-
-def test_where_several_need_a_place_they_wait_until_there_is_one_for_each() -> None:
-    settings = over_time(replace(BUDGET, evictions=3))
-    gang = replace(asks("d"), gang=Gang(name="shop/g", others=(asks("e"),)))
-    found = let_go(after_all("abc", settings), gang, after(3), settings)
-    assert isinstance(found, Hold)
-    assert found.until == after(1) + SPAN
 
 
 @pytest.mark.parametrize(
@@ -304,44 +293,3 @@ def test_what_another_budget_has_counted_is_kept_for_its_own_span() -> None:
     assert set(after_all("b", over_time(), book)) == {"other", "two"}
     late = counted(book, (), NOW + timedelta(seconds=601 + MARGIN))
     assert late == EMPTY_BOOK
-
-
-def test_the_text_is_one_that_people_can_read() -> None:
-    data = write_book(after_all("a", over_time(replace(BUDGET, per=Per.NAMESPACE))))
-    line = f"1769860800000:{digest_of('uid-a')}"
-    assert data == {"two": f'{{"seconds":60,"evictions":{{"shop":"{line}"}}}}'}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "rubbish",
-        "[]",
-        '{"evictions":{}}',
-        '{"seconds":0}',
-        '{"seconds":60,"evictions":{"":"x"}}',
-        '{"seconds":60,"evictions":{"":"x:y"}}',
-        '{"seconds":60,"evictions":{"":"1:a:b"}}',
-        '{"seconds":60,"evictions":{"":"-1:a"}}',
-        '{"seconds":60,"evictions":{"":"99999999999999999999:a"}}',
-        '{"seconds":60,"evictions":{"":"' + "9" * 5000 + ':a"}}',
-    ],
-)
-def test_what_is_no_book_is_an_error(text: str) -> None:
-    with pytest.raises(BookError, match="key two: "):
-        read_book({"two": text})
-
-
-def test_a_book_that_is_too_long_is_not_written() -> None:
-    budget = replace(BUDGET, evictions=10_000)
-    settings = over_time(budget, replace(budget, name="three"))
-    book: Book = EMPTY_BOOK
-    for part in range(2):
-        pods = [asks(f"{part}-{number}") for number in range(10_000)]
-        gang = replace(pods[0], gang=Gang(name="shop/g", others=tuple(pods[1:])))
-        wishes = wishes_of(gang, settings)
-        assert not isinstance(wishes, Hold)
-        book = counted(book, wishes, NOW)
-    with pytest.raises(BookError, match=f"at most {MAX_BYTES} are kept"):
-        write_book(book)
