@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 from pathlib import Path
@@ -63,8 +64,14 @@ def flags(profile: str) -> list[str]:
 
 def try_values(values: Mapping[str, Any], *more: str) -> subprocess.CompletedProcess[str]:
     """Render with values on top of the defaults and of what else is given."""
+    return _template(more, json.dumps(values))
+
+
+@functools.cache
+def _template(more: tuple[str, ...], values: str) -> subprocess.CompletedProcess[str]:
+    """Once for all tests of a process: a third of them ask for what another has rendered."""
     arguments = ("--kube-version", _VERSION, *more, "--values", "-")
-    return run("helm", "template", "bailiff", str(CHART), *arguments, given=json.dumps(values))
+    return run("helm", "template", "bailiff", str(CHART), *arguments, given=values)
 
 
 def notes(values: Mapping[str, Any]) -> str:
@@ -81,7 +88,8 @@ def render(
     """The objects of a release named bailiff, in the order helm creates them."""
     done = try_values(values or {}, *flags(profile), "--namespace", namespace)
     assert done.returncode == 0, done.stderr
-    return [found for found in yaml.safe_load_all(done.stdout) if found]
+    # In C: in Python it takes as long again as helm does.
+    return [found for found in yaml.load_all(done.stdout, yaml.CSafeLoader) if found]
 
 
 def the(objects: list[Object], kind: str, component: str, suffix: str = "") -> Object:
