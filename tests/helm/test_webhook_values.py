@@ -213,3 +213,19 @@ def test_the_notes_say_what_is_refused_meanwhile():
     said = notes(ALL)
     assert "is refused: validateEvictions, validateDeletes" in said
     assert "Webhooks are on" not in notes({})
+
+
+BUDGET = {"overTime": {"budgets": [{"name": "ten", "evictions": 10, "seconds": 3600}]}}
+
+
+@pytest.mark.parametrize(
+    ("policies", "enabled", "warned"),
+    [(BUDGET, False, True), (BUDGET, True, False), ({"protection": True}, False, False)],
+)
+def test_whom_a_budget_over_time_does_not_hold_is_said(
+    policies: dict, enabled: bool, warned: bool
+) -> None:
+    said = notes(
+        {"worker": {"policies": policies}, "webhooks": {"validateEvictions": {"enabled": enabled}}}
+    )
+    assert ("overTime holds the worker alone" in said) is warned
