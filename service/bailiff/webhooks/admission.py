@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from bailiff.decisions.admission import cut_warnings
 from bailiff.serving import OverloadedError
-from bailiff.webhooks.hook import ALLOWED, EVICTION, HookError, Outcome, refused
+from bailiff.webhooks.hook import ALLOWED, EVICTION, RETRY_SECONDS, HookError, Outcome, refused
 from bailiff.webhooks.log import ReviewLog
 from bailiff.webhooks.metrics import Result
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from bailiff.webhooks.hook import Hook
     from bailiff.webhooks.metrics import AdmissionMetrics
     from bailiff.webhooks.settings import AdmissionSettings
-
-# Seconds after which to try again what nobody could look at.
-_RETRY_SECONDS = 5
 
 
 class Admission:
@@ -108,7 +105,7 @@ def _unanswered(hook: Hook, what: str) -> Outcome:
     said = f"bailiff {hook.path} {what}"
     if hook.allows_unanswered:
         return Outcome(warnings=(f"{said}: allowed unseen",))
-    return refused(503, "ServiceUnavailable", f"{said}: try again", _RETRY_SECONDS)
+    return refused(503, "ServiceUnavailable", f"{said}: try again", RETRY_SECONDS)
 
 
 def _other_target(hook: Hook, request: AdmissionRequest) -> Outcome:

@@ -29,7 +29,7 @@ from bailiff.lookup import Age, Kept, LookUpError
 from bailiff.tally import TallyError
 from bailiff.webhooks.disruptions import Disruptions
 from bailiff.webhooks.gate_facts import GateFacts
-from bailiff.webhooks.hook import ALLOWED, COUNTED, DECIDED, Outcome, refused
+from bailiff.webhooks.hook import ALLOWED, COUNTED, DECIDED, RETRY_SECONDS, Outcome, refused
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -57,15 +57,12 @@ class Departure(NamedTuple):
     by_eviction: bool = True
 
 
-# Seconds that it may take: counts that stand in the cluster already are of use only to whoever is
-# told so, and a busy API server needs its time to write them.
+# Seconds that an answer may take, where other hooks have one: it may have to wait for a write, and
+# a count that stands is of use only to whoever is still told so. Where the webhook is registered
+# with less, as the chart's 5 s, it has nine tenths of that.
 COUNTING = 10.0
 # Seconds for which holds for a gang what one of it was told.
 _GANG_AGE = Age(0.5)
-# What is told to wait longer asks again all the same: a pause may be ended, a node come back. And
-# Go's client (client-go, rest/with_retry.go) waits as long as it is told up to ten times before it
-# says anything: so does `kubectl drain`, whose --timeout does not count meanwhile.
-_LONGEST_RETRY, _SHORTEST_RETRY = 2, 1
 # Of what cannot be read no policy says that it holds.
 _UNREAD = "unknown"
 
@@ -236,7 +233,7 @@ class Gate:
 
     def _refusal(self, cause: str, message: str, until: datetime | None = None) -> Outcome:
         left = math.inf if until is None else (until - self._clock.now()).total_seconds()
-        seconds = max(_SHORTEST_RETRY, math.ceil(min(left, _LONGEST_RETRY)))
+        seconds = max(1, math.ceil(min(left, RETRY_SECONDS)))
         return refused(429, "TooManyRequests", _words(cause, message, until), seconds)
 
 

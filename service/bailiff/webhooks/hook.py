@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 # The target of an eviction: `validate/evictions` alone lets it go, and no other hook unseen.
 EVICTION = "pods/eviction"
 
+# Seconds, at most, after which whoever is refused for now is to try again, however far the end is:
+# a pause may be ended, a node come back. Go's client (client-go, rest/with_retry.go) waits as long
+# as it is told up to ten times before it says anything: so does `kubectl drain`, whose --timeout
+# does not count meanwhile.
+RETRY_SECONDS = 2
+
 T = TypeVar("T")
 R = TypeVar("R")
 

@@ -10,8 +10,8 @@ from bailiff.face_metrics import RequestTally
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-# From a tenth of the usual answer to the longest that a call may take.
-_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
+# From a tenth of the usual answer to the longest that the gate may take.
+_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 class Result(StrEnum):

@@ -13,7 +13,7 @@ from bailiff.kinds import DeleteOptions, Pod
 from bailiff.kinds.accounts import CONTROLLER_MANAGER, NODE_CONTROLLER, controller, is_kubelet
 from bailiff.kinds.admission_review import is_absent
 from bailiff.webhooks.gate import COUNTING, Departure
-from bailiff.webhooks.hook import ALLOWED, Hook, Outcome
+from bailiff.webhooks.hook import ALLOWED, Hook, HookError, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -98,6 +98,8 @@ class ValidateDeletes(Hook):
         if not is_absent(request.options):
             options = await self._objects.read(request.options, DeleteOptions, "options")
         pod = await self._objects.read(request.old_object, Pod, "oldObject")
+        if not pod.metadata.namespace:
+            raise HookError("request.oldObject.metadata.namespace: required, and empty")
         if options.grace_period_seconds == 0 and not _ends_at_once(pod):
             # By force.
             return ALLOWED

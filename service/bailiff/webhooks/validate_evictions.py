@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bailiff.kinds import Eviction
 from bailiff.webhooks.gate import COUNTING, Departure
-from bailiff.webhooks.hook import ALLOWED, EVICTION, Hook, Outcome, refused
+from bailiff.webhooks.hook import ALLOWED, EVICTION, Hook, HookError, Outcome, refused
 
 if TYPE_CHECKING:
     from bailiff.kinds import Pod
@@ -52,13 +52,14 @@ class ValidateEvictions(Hook):
         options = eviction.delete_options
         # kube-apiserver tells webhooks of the dryRun of the query, and not of the eviction's own.
         dry_run = request.dry_run or (options is not None and bool(options.dry_run))
-        name = request.name or eviction.metadata.name
+        name = _said("name", request.name or eviction.metadata.name)
+        namespace = _said("namespace", request.namespace or eviction.metadata.namespace)
 
         preconditions = None if options is None else options.preconditions
         uid = (preconditions.uid if preconditions is not None else None) or ""
 
         async def find(facts: GateFacts) -> Departure | Outcome:
-            pod = await facts.pod(request.namespace, name)
+            pod = await facts.pod(namespace, name)
             if uid:
                 # Of another pod: made for one that is gone, and refused by the API server.
                 is_meant = pod is not None and pod.metadata.uid == uid
@@ -79,6 +80,12 @@ def has_name_of_its_own(pod: Pod) -> bool:
     owners = [one for one in pod.metadata.owner_references if one.controller]
     by_lot = [(one.api_version.rpartition("/")[0], one.kind) in _DRAWING for one in owners]
     return any(by_lot) and all(by_lot) and _DRAWN.search(pod.metadata.name) is not None
+
+
+def _said(field: str, text: str) -> str:
+    if not text:
+        raise HookError(f"request.{field}: required, and empty")
+    return text
 
 
 def _not_found(name: str) -> Outcome:

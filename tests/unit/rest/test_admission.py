@@ -137,7 +137,7 @@ async def test_who_has_no_answer_is_answered_for(failure: Any, said: str) -> Non
     response = await ask(app_of(shut), query="?timeout=100ms")
     assert (response["allowed"], response["status"]["code"]) == (False, 503)
     assert response["status"]["message"] == f"bailiff validate/pods {said}: try again"
-    assert response["status"]["details"]["retryAfterSeconds"] == 5
+    assert response["status"]["details"]["retryAfterSeconds"] == 2
 
 
 async def test_an_answer_is_there_before_the_call_ends() -> None:

@@ -484,6 +484,21 @@ async def test_it_answers_before_the_deadline_whatever_hangs() -> None:
     assert scene.clock.monotonic() < 1.0
 
 
+@pytest.mark.parametrize("field", ["name", "namespace"])
+async def test_an_eviction_of_which_nobody_knows_the_pod_is_an_error_likewise(field: str) -> None:
+    """A real API server always says both."""
+    scene = GateScene(TWO, shop_pod())
+    where = {"name": "web", "namespace": SHOP}
+    bare = {**where, field: ""}
+    request = request_of(**{**EVICTION, **bare, "object": {"metadata": bare}})
+    deadline = scene.clock.monotonic() + 1
+    outcome = await review(scene.hooks["validate/evictions"], request, deadline, scene.clock)
+    assert said(outcome) == (400, f"request.{field}: required, and empty")
+    by_object = request_of(**{**EVICTION, **bare, "object": {"metadata": where}})
+    hook = scene.hooks["validate/evictions"]
+    assert (await review(hook, by_object, deadline, scene.clock)).allowed
+
+
 async def test_what_is_no_eviction_is_an_error_of_whoever_asks() -> None:
     scene = GateScene(PAUSE)
     request = request_of(**{**EVICTION, "object": None})

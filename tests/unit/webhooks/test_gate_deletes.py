@@ -15,6 +15,7 @@ from tests.harness.tallies import budget
 pytestmark = pytest.mark.looptime
 
 KARPENTER = "system:serviceaccount:karpenter:karpenter"
+NAMED = {"name": "a", "namespace": SHOP}
 HELD = Policies(exclude=Exclusion(namespaces=(SHOP,)))
 
 
@@ -73,8 +74,8 @@ async def test_a_gang_that_may_be_deleted_may_not_be_evicted_for_that() -> None:
         {"operation": "CREATE"},
         {"pod": {"spec": {}}},
         {"pod": {"status": {"phase": "Failed"}}},
-        {"pod": {"metadata": {"name": "a", "deletionTimestamp": "2026-01-01T00:00:00Z"}}},
-        {"pod": {"metadata": {"name": "a", "annotations": {"kubernetes.io/config.mirror": "x"}}}},
+        {"pod": {"metadata": {**NAMED, "deletionTimestamp": "2026-01-01T00:00:00Z"}}},
+        {"pod": {"metadata": {**NAMED, "annotations": {"kubernetes.io/config.mirror": "x"}}}},
     ],
 )
 async def test_what_is_never_held(how: dict[str, Any]) -> None:
@@ -116,3 +117,11 @@ async def test_options_may_be_absent() -> None:
 def test_controllers_collectors_and_kubelets_cannot_be_named(user: str) -> None:
     with pytest.raises(NeverGatedError, match=user):
         GateScene(HELD, users=(user,))
+
+
+async def test_a_delete_of_a_pod_without_namespace_is_an_error_of_whoever_asks() -> None:
+    pod = {"metadata": {"name": "web", "uid": "uid-web"}}
+    assert said(await scene().delete(pod, user=KARPENTER)) == (
+        400,
+        "request.oldObject.metadata.namespace: required, and empty",
+    )
