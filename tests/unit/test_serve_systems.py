@@ -35,22 +35,22 @@ async def until_it_starts(logs: list[Any]) -> dict[str, str]:
     return found
 
 
-async def by_rest(address: str) -> str:
+async def by_rest(address: str) -> dict[str, Any]:
+    """The decision, as it stands in JSON."""
     question = f"{address}/v1/decisions"
     async with aiohttp.ClientSession() as client, client.post(question, json=QUESTION) as answer:
         body = await answer.json()
-    found: str = body["decision"]["decidedBy"]
+    found: dict[str, Any] = body["decision"]
     return found
 
 
-async def by_grpc(address: str) -> str:
+async def by_grpc(address: str) -> pb.DecideResponse:
     request = json_format.ParseDict(QUESTION, pb.DecideRequest(), ignore_unknown_fields=True)
     async with grpc.aio.insecure_channel(address) as channel:
-        answer = await EvictionDecisionServiceStub(channel).Decide(request)
-    return answer.decision.decided_by
+        return await EvictionDecisionServiceStub(channel).Decide(request)
 
 
-async def test_a_system_that_the_program_is_given_answers_in_both_faces() -> None:
+async def test_a_system_that_the_program_is_given_answers_in_both_faces_by_their_clock() -> None:
     stop = asyncio.Event()
 
     async def program() -> None:
@@ -62,8 +62,15 @@ async def test_a_system_that_the_program_is_given_answers_in_both_faces() -> Non
             group.create_task(program())
             try:
                 at = await until_it_starts(logs)
-                assert await by_rest(at["rest"]) == NAME
-                assert await by_grpc(at["grpc"]) == NAME
+                began = datetime.now(UTC)
+                rest, grpc = await by_rest(at["rest"]), (await by_grpc(at["grpc"])).decision
+                assert rest["decidedBy"] == grpc.decided_by == NAME
+                instants = [
+                    datetime.fromisoformat(rest["decidedAt"]),
+                    grpc.decided_at.ToDatetime(UTC),
+                ]
+                assert [began, *instants] == sorted([began, *instants])
+                assert instants[-1] <= datetime.now(UTC)
             finally:
                 stop.set()
 
