@@ -8,7 +8,7 @@ the blast radius and `ownSlicesOnly` hold nobody here.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -112,31 +112,33 @@ class GateFacts:
             with_gang: it goes whole, and the others are to be known.
         """
         namespace = pod.metadata.namespace
-        shared: dict[str, Any] = {
-            "pause": await self._pause(policies.pause),
-            "namespace_labels": await self._labels(namespace, policies),
-            "blast": NO_BLAST,
-            "book": EMPTY_BOOK,
-        }
+        shared = Circumstances(
+            pod=pod,
+            pause=await self._pause(policies.pause),
+            namespace_labels=await self._labels(namespace, policies),
+            blast=NO_BLAST,
+            gang=None,
+            book=EMPTY_BOOK,
+        )
         others = await self._gang(pod) if with_gang else ()
         listed, nodes = await self._nodes_of((pod, *others), policies)
         states = _judge(listed, policies.breakers)
 
-        def one(pod: Pod, gang: Gang | None = None) -> Circumstances:
+        def one(pod: Pod) -> Circumstances:
             node = nodes.get(pod.spec.node_name)
             zone = "" if node is None else node.zone
-            return Circumstances(
+            return replace(
+                shared,
                 pod=pod,
                 zone=zone,
                 zone_breaker=states.get(zone, _NORMAL),
                 cluster_breaker=states.get(CLUSTER, _NORMAL),
-                gang=gang,
-                **shared,
             )
 
         if not with_gang:
             return one(pod)
-        return one(pod, Gang(name=group_of(pod), others=tuple(map(one, others))))
+        gang = Gang(name=group_of(pod), others=tuple(map(one, others)))
+        return replace(one(pod), gang=gang)
 
     async def budgets(self, namespace: str) -> tuple[PodDisruptionBudget, ...]:
         """The PodDisruptionBudgets of a namespace as they are now."""
