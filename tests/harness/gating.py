@@ -88,13 +88,17 @@ class GateScene:
         return {hook.path: hook for hook in hooks_of(parts)}
 
     async def evict(
-        self, name: str = "web", hooks: dict[str, Hook] | None = None, **how: Any
+        self,
+        name: str = "web",
+        hooks: dict[str, Hook] | None = None,
+        seconds: float = 1.0,
+        **how: Any,
     ) -> Outcome:
-        """What becomes of an eviction; `how` is of the request."""
+        """What becomes of an eviction within so many seconds; `how` is of the request."""
         eviction = {"metadata": {"name": name, "namespace": SHOP}, **how.pop("eviction", {})}
         named = {"uid": f"request-{next(self._requests)}", "name": name, "namespace": SHOP}
         request = request_of(**EVICTION, **named, object=eviction, **how)
-        return await self._ask("validate/evictions", request, hooks)
+        return await self._ask("validate/evictions", request, hooks, seconds)
 
     async def delete(self, pod: Any = None, user: str = "ada", **how: Any) -> Outcome:
         """What becomes of a delete."""
@@ -113,8 +117,10 @@ class GateScene:
         )
         return await self._ask("validate/deletes", request, None)
 
-    async def _ask(self, path: str, request: Any, hooks: dict[str, Hook] | None) -> Outcome:
-        deadline = self.clock.monotonic() + 1.0
+    async def _ask(
+        self, path: str, request: Any, hooks: dict[str, Hook] | None, seconds: float = 1.0
+    ) -> Outcome:
+        deadline = self.clock.monotonic() + seconds
         return await review((hooks or self.hooks)[path], request, deadline, self.clock)
 
 

@@ -15,7 +15,8 @@ from bailiff.decisions.policies import (
     NO_POLICIES,
     UNKNOWN,
     Hold,
-    digest_of,
+    Policies,
+    Way,
     gang_of,
     gang_stays,
     group_of,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from datetime import datetime
 
-    from bailiff.decisions.policies import OverTime, Policies, Wish
+    from bailiff.decisions.policies import OverTime, Wish
     from bailiff.kinds import Pod
     from bailiff.tally import Tally
     from bailiff.webhooks.disruptions import Note
@@ -47,14 +48,18 @@ class Departure(NamedTuple):
 
     Attributes:
         pod: that would go; None: there is none that may be held.
-        once: the UID of a request that names the pod alone, where another of the same name may come
-            before it is carried out: it is counted by that, each time that it is made.
+        by_name: where another pod may come under the name before this is carried out.
         by_eviction: by the Eviction API, which asks PodDisruptionBudgets.
     """
 
     pod: Pod | None
-    once: str = ""
+    by_name: bool = False
     by_eviction: bool = True
+
+    @property
+    def way(self) -> Way:
+        """As budgets over time count it."""
+        return Way.BY_NAME if self.by_name else Way.BY_UID
 
 
 # Seconds that an answer may take, where other hooks have one: it may have to wait for a write, and
@@ -63,6 +68,8 @@ class Departure(NamedTuple):
 COUNTING = 10.0
 # Seconds for which holds for a gang what one of it was told.
 _GANG_AGE = Age(0.5)
+# Seconds that counting has to be given before it is said that it takes too long.
+_FAIR = 0.5
 # Of what cannot be read no policy says that it holds.
 _UNREAD = "unknown"
 
@@ -129,33 +136,42 @@ class Gate:
         """By what the pod is.
 
         - There is none, or it is a mirror: it goes.
-        - It has ended: it goes. But where another may come under its name, that one would go by
-          this request, judged by no rule: it takes a place.
+        - It has ended: it goes, see `_judge_name`.
         - Else it is held against the rules, and where it goes with its gang so are the others;
           then against the PodDisruptionBudgets; and is counted.
         """
         pod, policies = departure.pod, asked.policies
-        if pod is None or is_mirror(pod) or (pod.has_ended and not departure.once):
+        if pod is None or is_mirror(pod):
             return ALLOWED
+        if pod.has_ended:
+            return await self._judge_name(asked, departure, pod)
         around = await asked.facts.around(pod, policies)
-        held = None if pod.has_ended else hold(around, policies, self._clock.now())
-        wishes = held or wishes_of(around, policies.over_time)
+        held = hold(around, policies, self._clock.now())
+        wishes = held or wishes_of(around, policies.over_time, departure.way)
         if isinstance(wishes, Hold):
             return self._held(wishes)
-        wishes = _own(wishes, departure)
-        if pod.has_ended:
-            return await self._count(asked, wishes)
         if await asked.facts.goes_whole(pod, policies):
             return await self._with_gang(asked, departure, pod, wishes)
         return await self._let_go(asked, [pod], wishes, asks_budgets=departure.by_eviction)
+
+    async def _judge_name(self, asked: _Asked, departure: Departure, pod: Pod) -> Outcome:
+        """The pod itself is gone, or ends without anybody: what comes under its name is counted."""
+        if not departure.by_name:
+            return ALLOWED
+        over_time = asked.policies.over_time
+        around = await asked.facts.around(pod, Policies(over_time=over_time))
+        wishes = wishes_of(around, over_time, departure.way)
+        return self._held(wishes) if isinstance(wishes, Hold) else await self._count(asked, wishes)
 
     async def _with_gang(
         self, asked: _Asked, departure: Departure, pod: Pod, wishes: list[Wish]
     ) -> Outcome:
         stands = self._stands(asked, wishes)
         key = (group_of(pod), departure.by_eviction, asked.dry_run, stands)
+        # For all who wait for it, whatever time is left to the first of them.
+        shared = asked._replace(deadline=self._clock.monotonic() + COUNTING)
         outcome = await self._gangs.get(
-            key, lambda: self._judge_gang(asked, departure, pod), _GANG_AGE
+            key, lambda: self._judge_gang(shared, departure, pod), _GANG_AGE
         )
         if not outcome.allowed or outcome.warnings:
             return outcome
@@ -163,19 +179,21 @@ class Gate:
         return await self._count(asked, wishes)
 
     def _stands(self, asked: _Asked, wishes: list[Wish]) -> bool:
-        """Whether it has its place, as far as is known: others that have none do not matter."""
+        """Whether its gang has begun, as far as is known: who came since does not matter then."""
         settings = asked.policies.over_time
         book = UNKNOWN if settings is None else asked.tally.seen(settings.store)
-        return book is not UNKNOWN and is_counted(book, wishes, self._clock.now())
+        later = [one._replace(way=Way.LATER) for one in wishes]
+        return book is not UNKNOWN and is_counted(book, later, self._clock.now())
 
     async def _judge_gang(self, asked: _Asked, departure: Departure, pod: Pod) -> Outcome:
         around = await asked.facts.around(pod, asked.policies, with_gang=True)
         held = gang_stays(around, asked.policies, self._clock.now())
-        wishes = held or wishes_of(around, asked.policies.over_time)
+        # By its name it is counted for each try, when this is shared by several.
+        way = Way.LATER if departure.by_name else Way.BY_UID
+        wishes = held or wishes_of(around, asked.policies.over_time, way)
         if isinstance(wishes, Hold):
             return self._held(wishes)
         pods = [pod, *(one.pod for one in gang_of(around))]
-        wishes = [*_own(wishes[:1], departure), *wishes[1:]]
         return await self._let_go(asked, pods, wishes, asks_budgets=departure.by_eviction)
 
     async def _let_go(
@@ -206,6 +224,9 @@ class Gate:
         if settings is None or not _counts(wishes):
             return ALLOWED
         count = asked.tally.look if asked.dry_run else asked.tally.count
+        if asked.deadline - self._clock.monotonic() < _FAIR:
+            # Of what had no time it is not known that it cannot be read.
+            raise TimeoutError
         try:
             async with self._within(asked.deadline - COUNTED):
                 held = await count(wishes, settings)
@@ -240,13 +261,6 @@ class Gate:
 def _counts(wishes: list[Wish]) -> bool:
     """Whether any budget over time counts one of them."""
     return any(wish.places for wish in wishes)
-
-
-def _own(wishes: list[Wish], departure: Departure) -> list[Wish]:
-    """How the pod itself is counted, among these alone."""
-    if not departure.once:
-        return wishes
-    return [wish._replace(pod=digest_of(departure.once)) for wish in wishes]
 
 
 def _unheld(why: str) -> Outcome:

@@ -66,7 +66,7 @@ class ValidateEvictions(Hook):
                 return Departure(pod if is_meant else None)
             if pod is None:
                 return _not_found(name)
-            return Departure(pod, "" if has_name_of_its_own(pod) else request.uid)
+            return Departure(pod, by_name=not has_name_of_its_own(pod))
 
         return await self._gate.judge(find, deadline, dry_run=dry_run)
 

@@ -18,7 +18,7 @@ from bailiff.cluster import (
     ServerError,
 )
 from bailiff.decisions.policies import UNKNOWN, Hold
-from bailiff.decisions.policies.over_time_counts import MARGIN
+from bailiff.decisions.policies.over_time_columns import MARGIN
 from bailiff.tally import Tally, TallyError
 from tests.harness.clocks import LoopClock
 from tests.harness.tallies import OneConfigMap, budget, other_store, tally_of, tries, wishes

@@ -20,7 +20,7 @@ from bailiff.decisions.policies import (
     Policies,
     Unreadable,
 )
-from bailiff.decisions.policies.over_time_counts import MARGIN
+from bailiff.decisions.policies.over_time_columns import MARGIN
 from bailiff.tally import Tally
 from tests.harness.kinds import no_execute
 from tests.harness.tallies import OneConfigMap, budget, wishes

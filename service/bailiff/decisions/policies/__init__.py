@@ -29,18 +29,10 @@ from bailiff.decisions.policies.limits import (
     spend,
 )
 from bailiff.decisions.policies.order import Rank, rank
-from bailiff.decisions.policies.over_time import Wish, digest_of
+from bailiff.decisions.policies.over_time import Way, Wish
 from bailiff.decisions.policies.over_time_book import BookError, read_book, write_book
-from bailiff.decisions.policies.over_time_counts import (
-    EMPTY_BOOK,
-    Book,
-    Column,
-    OpenBook,
-    Sheet,
-    counted,
-    is_counted,
-    room_for,
-)
+from bailiff.decisions.policies.over_time_columns import EMPTY_BOOK, Book, Column, Sheet
+from bailiff.decisions.policies.over_time_counts import OpenBook, counted, is_counted, room_for
 from bailiff.decisions.policies.over_time_settings import (
     Gangs,
     OverTime,
@@ -124,6 +116,7 @@ __all__ = [
     "Store",
     "Unknown",
     "Unreadable",
+    "Way",
     "Weekday",
     "Window",
     "Wish",
@@ -131,7 +124,6 @@ __all__ = [
     "counted",
     "crowding",
     "describe_zone",
-    "digest_of",
     "enough_pods",
     "fingerprint",
     "free_at",

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from bailiff.decisions.policies.blast import Blast
 from bailiff.decisions.policies.breaker import BreakerState
-from bailiff.decisions.policies.over_time_counts import Book
+from bailiff.decisions.policies.over_time_columns import Book
 from bailiff.decisions.policies.pause import PauseNotice
 from bailiff.decisions.policies.publisher import Publisher
 from bailiff.kinds import Node, Pod

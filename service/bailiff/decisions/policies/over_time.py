@@ -6,6 +6,7 @@ Here: whose eviction counts where. What is counted, and whether there is room: `
 from __future__ import annotations
 
 import hashlib
+from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.policies.over_time_settings import Per
@@ -43,37 +44,56 @@ class Place(NamedTuple):
         return f"budget {self.budget} ({self.evictions} evictions{where} in {self.seconds} s)"
 
 
+class Way(Enum):
+    """How a pod is to go.
+
+    BY_UID: now, and no other pod can go in its place. BY_NAME: now, or whichever pod has its name
+    by then. LATER: not yet, while others of its gang go: its place is kept.
+    """
+
+    BY_UID = "by UID"
+    BY_NAME = "by name"
+    LATER = "later"
+
+
 class Wish(NamedTuple):
     """A pod that is to be counted.
 
     Attributes:
-        pod: what it is counted by, the digest of its UID.
+        pod: the digest of its UID, by which it is counted where it goes by that.
         places: in which columns.
-        kept_as: what a place is counted by that is kept for it while others of its gang go; empty:
-            it is of none.
+        way: how it is to go.
     """
 
     pod: str
     places: tuple[Place, ...]
-    kept_as: str = ""
+    way: Way = Way.BY_UID
+
+    @property
+    def kept_as(self) -> str:
+        """What a place is counted by that is kept for it."""
+        return digest_of(f"kept for {self.pod}")
+
+    def tried_as(self, number: int) -> str:
+        """What a try to evict it by its name is counted by; the first is 0."""
+        return digest_of(f"{number} by the name of {self.pod}")
 
 
-def wish_of(pod: Pod, zone: str, over_time: OverTime) -> Wish | None:
+def wish_of(pod: Pod, zone: str, over_time: OverTime, way: Way = Way.BY_UID) -> Wish | None:
     """What counts an eviction of the pod, and where; None: nobody can tell, without its labels.
 
     Args:
         pod: who is to go.
         zone: of its node; empty where it has none.
         over_time: the budgets.
+        way: how it is to go.
     """
     labels = pod.metadata.labels
     if labels is LABELS_NOT_KEPT and any(one.pod_selector for one in over_time.budgets):
         return None
     share = over_time.bytes_apart
     places = [_place(one, pod, zone, share) for one in over_time.budgets if _selects(one, pod)]
-    uid = pod.metadata.uid
-    kept_as = digest_of(f"kept for {uid}") if pod.spec.scheduling_group else ""
-    return Wish(digest_of(uid), tuple(places), kept_as)
+    return Wish(digest_of(pod.metadata.uid), tuple(places), way)
 
 
 def digest_of(uid: str) -> str:

@@ -14,7 +14,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from bailiff.decisions.policies.over_time_counts import Book, Column, Sheet
+from bailiff.decisions.policies.over_time_columns import Book, Column, Sheet
 from bailiff.decisions.policies.over_time_settings import MAX_BYTES, MAX_SPAN
 from bailiff.kinds import DecodeError, decode
 from bailiff.kinds.meta import Value

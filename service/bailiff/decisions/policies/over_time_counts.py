@@ -8,8 +8,9 @@ has one in any span that holds the new one, and no span had more than N before. 
 within seconds keeps even its instant, so that many tries are no writes.
 
 With one of a gang a place is kept for each of the others, that counts like any. Who then goes takes
-his own: it stands for one eviction, the first that is asked for. So who is evicted twice, as by a
-name under which another pod has come, finds it taken, and needs one more.
+it for one try: who is to go once more, as by a name, needs one more. So does who has come since
+then, and nobody keeps a place for him: he is in the place of others, and would keep the rest of
+them here for one span after the other.
 
 An eviction counts for MARGIN seconds longer than the span: so long may one that was let go take to
 be carried out, and by so much the clocks of those who count differ.
@@ -18,68 +19,32 @@ be carried out, and by so much the clocks of those who count differ.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import inf
-from operator import itemgetter
-from typing import TYPE_CHECKING, TypeAlias
-
-from msgspec import Struct
+from typing import TYPE_CHECKING
 
 from bailiff.decisions.policies.hold import Cause, Hold
+from bailiff.decisions.policies.over_time import Way
+from bailiff.decisions.policies.over_time_columns import (
+    AGAIN,
+    MARGIN,
+    Book,
+    Column,
+    Sheet,
+    entry_of,
+    tries_of,
+    unused_of,
+)
 from bailiff.decisions.policies.over_time_settings import Per
 from bailiff.decisions.text import describe_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from bailiff.decisions.policies.over_time import Place, Wish
 
-# Seconds for which one that asks again keeps its instant.
-_AGAIN = 5.0
-# kube-apiserver waits up to 30 s for other webhooks, and tries a conflict again for 10 s
-# (pkg/registry/core/pod/storage/eviction.go, EvictionsRetry); the worker gives an attempt 30 s. For
-# clocks 3 s are left.
-MARGIN = 30.0 + 10.0 + 3.0 + _AGAIN
 # Bytes of an eviction in the ConfigMap, and of a column besides its key: see over_time_book.
 EVICTION_BYTES, COLUMN_BYTES = 31, 6
-
-
-class Column(Struct, frozen=True, gc=False):
-    """The evictions that one budget counts together.
-
-    Attributes:
-        by_pod: the POSIX millisecond of each, the earliest first.
-        instants: the same without the pods.
-    """
-
-    by_pod: Mapping[str, int] = {}
-    instants: Sequence[int] = ()
-
-    @classmethod
-    def of(cls, by_pod: Mapping[str, int]) -> Column:
-        """These, in any order."""
-        ordered = dict(sorted(by_pod.items(), key=itemgetter(1)))
-        return cls(ordered, tuple(ordered.values()))
-
-    def opened(self, since: int) -> Column:
-        """One that may be written, without what is not after `since`."""
-        first = bisect_right(self.instants, since)
-        if not first:
-            return Column(dict(self.by_pod), list(self.instants))
-        kept = {pod: at for pod, at in self.by_pod.items() if at > since}
-        return Column(kept, list(self.instants[first:]))
-
-
-class Sheet(Struct, frozen=True, gc=False):
-    """What one budget has counted: the seconds of its span, and its columns by their keys."""
-
-    seconds: int
-    columns: Mapping[str, Column] = {}
-
-
-Book: TypeAlias = "Mapping[str, Sheet]"
-EMPTY_BOOK: Book = {}
 
 
 def room_for(book: Book, wishes: Sequence[Wish], now: datetime) -> Hold | None:
@@ -89,9 +54,7 @@ def room_for(book: Book, wishes: Sequence[Wish], now: datetime) -> Hold | None:
 
     Args:
         book: what is counted.
-        wishes: first the pod that asks, then the others of its gang. Was the first counted with its
-            gang before, those that have come since then are left out: they are in the place of
-            others, and would keep the rest of it here for one span after the other.
+        wishes: first the pod that asks, then the others of its gang.
         now: the instant.
     """
     millis = _millis(now)
@@ -99,7 +62,7 @@ def room_for(book: Book, wishes: Sequence[Wish], now: datetime) -> Hold | None:
         return None
     found = [
         _room(_column(book, place), place, there, millis) or _crowded(book, place, there, millis)
-        for place, there in _by_place(wishes).items()
+        for place, there in _by_place(_asking(book, wishes, millis)).items()
     ]
     return max((one for one in found if one is not None), key=_ends, default=None)
 
@@ -133,23 +96,38 @@ class OpenBook:
         """As `room_for`; where there is room all of them are counted."""
         held = room_for(self._sheets, wishes, self._now)
         # What was counted with one of a gang seconds ago need not be looked at for each of it.
-        if held is None and not self._has_just_counted(wishes[:1]):
-            self.count(_of_old(self._sheets, wishes, _millis(self._now)))
+        if held is None and not any(map(self._has_just_counted, wishes[:1])):
+            self.count(_asking(self._sheets, wishes, _millis(self._now)))
         return held
 
-    def _has_just_counted(self, wishes: Sequence[Wish]) -> bool:
-        since = self._at - _AGAIN * 1000
-        found = [_column(self._sheets, p).by_pod.get(w.pod, 0) for w in wishes for p in w.places]
-        return bool(found) and min(found) > since
+    def _has_just_counted(self, wish: Wish) -> bool:
+        since, now = self._at - AGAIN * 1000, _millis(self._now)
+        columns = [_column(self._sheets, place) for place in wish.places]
+        found = {entry_of(column, wish, since, now) for column in columns}
+        # A place that is kept is still to be taken, and each try by a name has its own.
+        return found == {wish.pod} or (wish.way is Way.LATER and bool(found) and all(found))
 
     def count(self, wishes: Sequence[Wish]) -> None:
-        """Count these, for whom there is room: the first goes, for the others places are kept."""
+        """Count these, for whom there is room."""
         for place, there in _by_place(wishes).items():
-            column = self._place(place)
+            column, since = self._place(place), _since(_millis(self._now), place.seconds)
             for wish in there:
-                key = self._own(column, wish) if wish is wishes[0] else _kept(column, wish)
-                if column.by_pod.get(key, 0) <= self._at - _AGAIN * 1000:
-                    self._write(column, key)
+                self._take(column, wish, since)
+
+    def _take(self, column: Column, wish: Wish, since: int) -> None:
+        found = entry_of(column, wish, since, _millis(self._now))
+        if wish.way is Way.LATER and found not in ("", wish.kept_as, wish.pod):
+            # A try of its own, which may be under way.
+            return
+        entry = found or wish.kept_as
+        if wish.way is Way.BY_UID:
+            entry = wish.pod
+        elif wish.way is Way.BY_NAME and entry == wish.kept_as:
+            entry = unused_of(column, wish)
+        if found and found != entry:
+            self._rename(column, found, entry)
+        if column.by_pod.get(entry, 0) <= self._at - AGAIN * 1000:
+            self._write(column, entry)
 
     def closed(self) -> Book:
         """The book as it is to be kept."""
@@ -166,13 +144,10 @@ class OpenBook:
         self._sheets[place.budget] = Sheet(place.seconds, columns)
         return columns.setdefault(place.key, Column({}, []))
 
-    def _own(self, column: Column, wish: Wish) -> str:
-        """What it is counted by that goes now; a place that was kept for it is its own then."""
+    def _rename(self, column: Column, before: str, after: str) -> None:
+        self.changes += 1
         by_pod: dict[str, int] = column.by_pod  # type: ignore[assignment]
-        if wish.kept_as in by_pod:
-            self.changes += 1
-            by_pod[wish.pod] = by_pod.pop(wish.kept_as)
-        return wish.pod
+        by_pod[after] = by_pod.pop(before)
 
     def _write(self, column: Column, pod: str) -> None:
         self.changes += 1
@@ -204,27 +179,18 @@ def _opened(sheet: Sheet, now: int) -> Sheet:
     return Sheet(sheet.seconds, {key: one.opened(since) for key, one in sheet.columns.items()})
 
 
-def _of_old(book: Book, wishes: Sequence[Wish], now: int) -> Sequence[Wish]:
-    """Those that were counted together, where the first of them was."""
-    if len(wishes) < 2 or not _is_counted(book, wishes[0], now):
+def _asking(book: Book, wishes: Sequence[Wish], now: int) -> Sequence[Wish]:
+    """The one that asks; and where its gang has not begun to go, the others, else those counted."""
+    if len(wishes) < 2 or not _is_counted(book, wishes[0]._replace(way=Way.LATER), now):
         return wishes
-    return [wish for wish in wishes if _is_counted(book, wish, now)]
+    return [wishes[0], *(wish for wish in wishes[1:] if _is_counted(book, wish, now))]
 
 
 def _is_counted(book: Book, wish: Wish, now: int) -> bool:
     return bool(wish.places) and all(
-        _has_place(_column(book, place), wish, _since(now, place.seconds)) for place in wish.places
+        entry_of(_column(book, place), wish, _since(now, place.seconds), now)
+        for place in wish.places
     )
-
-
-def _has_place(column: Column, wish: Wish, since: int) -> bool:
-    """Its own, or one that is kept for it."""
-    return max(column.by_pod.get(wish.pod, 0), column.by_pod.get(wish.kept_as, 0)) > since
-
-
-def _kept(column: Column, wish: Wish) -> str:
-    """What a place is kept by for one that goes later, unless it has its own."""
-    return wish.pod if wish.pod in column.by_pod else wish.kept_as or wish.pod
 
 
 def _by_place(wishes: Iterable[Wish]) -> dict[Place, list[Wish]]:
@@ -243,7 +209,7 @@ def _column(book: Book, place: Place) -> Column:
 def _room(column: Column, place: Place, wishes: list[Wish], now: int) -> Hold | None:
     since = _since(now, place.seconds)
     first = bisect_right(column.instants, since)
-    new = sum(not _has_place(column, wish, since) for wish in wishes)
+    new = sum(not entry_of(column, wish, since, now) for wish in wishes)
     too_many = len(column.instants) - first + new - place.evictions
     if not new or too_many <= 0:
         return None
@@ -251,6 +217,10 @@ def _room(column: Column, place: Place, wishes: list[Wish], now: int) -> Hold | 
         message = f"{new} pods go together, and {place} never lets so many go"
         return Hold(cause=Cause.OVER_TIME, message=message, for_good=True)
     free = column.instants[first + too_many - 1] + _span(place.seconds)
+    if wishes[0].way is Way.BY_NAME and new == 1:
+        # The last try may be over sooner, and lends its place.
+        tries = (column.by_pod[one] for one in tries_of(column, wishes[0]))
+        free = min((free, *(round(at + MARGIN * 1000) for at in tries if at > since)))
     until = datetime.fromtimestamp(free / 1000, UTC)
     message = f"{place} is used up until {describe_time(until)}"
     return Hold(cause=Cause.OVER_TIME, message=message, until=until)
@@ -261,7 +231,7 @@ def _crowded(book: Book, place: Place, wishes: list[Wish], now: int) -> Hold | N
     if place.per is Per.CLUSTER or place.budget not in book:
         return None
     since, column = _since(now, place.seconds), _column(book, place)
-    new = sum(not _has_place(column, wish, since) for wish in wishes)
+    new = sum(not entry_of(column, wish, since, now) for wish in wishes)
     columns = book[place.budget].columns
     kept = {k: len(c.instants) - bisect_right(c.instants, since) for k, c in columns.items()}
     filled = {key: count for key, count in kept.items() if count}

@@ -14,7 +14,7 @@ from bailiff.decisions.policies.blast import ANNOTATION, blast_excess, is_acknow
 from bailiff.decisions.policies.breaker import BreakerLevel, BreakerState, describe_zone
 from bailiff.decisions.policies.circumstances import UNKNOWN, Circumstances
 from bailiff.decisions.policies.hold import Cause, Hold
-from bailiff.decisions.policies.over_time import Wish, wish_of
+from bailiff.decisions.policies.over_time import Way, Wish, wish_of
 from bailiff.decisions.policies.over_time_counts import room_for
 from bailiff.decisions.policies.over_time_settings import Unreadable
 from bailiff.decisions.policies.publisher import is_foreign
@@ -190,14 +190,22 @@ def over_time(facts: Circumstances, policies: Policies, now: datetime) -> Hold |
     return room_for(facts.book, wishes, now)
 
 
-def wishes_of(facts: Circumstances, settings: OverTime | None) -> list[Wish] | Hold:
+def wishes_of(
+    facts: Circumstances, settings: OverTime | None, way: Way = Way.BY_UID
+) -> list[Wish] | Hold:
     """What is to be counted before the pod goes: it, and all of its gang.
 
     A Hold where it is not known yet whom budgets count. Without settings nothing is counted.
+
+    Args:
+        facts: of the pod.
+        settings: the budgets.
+        way: how the pod is to go. The others go later.
     """
     if settings is None:
         return []
-    wishes = [wish_of(one.pod, one.zone, settings) for one in (facts, *gang_of(facts))]
+    others = [(one, Way.LATER) for one in gang_of(facts)]
+    wishes = [wish_of(one.pod, one.zone, settings, how) for one, how in ((facts, way), *others)]
     found = [wish for wish in wishes if wish is not None]
     if len(found) < len(wishes):
         return Hold(cause=Cause.OVER_TIME, message="the pod's labels are not known yet")

@@ -31,7 +31,7 @@ from bailiff.decisions.policies import (
     wishes_of,
     write_book,
 )
-from bailiff.decisions.policies.over_time_counts import MARGIN
+from bailiff.decisions.policies.over_time_columns import MARGIN
 from bailiff.kinds import LABELS_NOT_KEPT, Pod
 from tests.harness.kinds import pod_of
 

@@ -11,13 +11,8 @@ import pytest
 
 from bailiff.decisions.policies import Book, Per, Wish, room_for
 from bailiff.decisions.policies.over_time import Place
-from bailiff.decisions.policies.over_time_counts import (
-    COLUMN_BYTES,
-    EVICTION_BYTES,
-    MARGIN,
-    Column,
-    Sheet,
-)
+from bailiff.decisions.policies.over_time_columns import MARGIN, Column, Sheet
+from bailiff.decisions.policies.over_time_counts import COLUMN_BYTES, EVICTION_BYTES
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SECONDS = 60
