@@ -106,7 +106,7 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
         opened = guarding.open_at_start() if guarding else contextlib.nullcontext()
         async with (
             probed(settings.probes, settings.host) as pulse,
-            _live(settings, clock) as live,
+            _live(settings, clock, rest_settings.cluster_timeout_seconds) as live,
             opened as guard,
             following(policies),
         ):
@@ -183,8 +183,14 @@ def _judge(pulse: Pulse, verdicts: Verdicts) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _live(settings: ServeSettings, clock: Clock) -> AsyncIterator[Live]:
-    """What is read of the cluster, and what counts evictions there; nothing without a cluster."""
+async def _live(settings: ServeSettings, clock: Clock, list_seconds: float) -> AsyncIterator[Live]:
+    """What is read of the cluster, and what counts evictions there; nothing without a cluster.
+
+    Args:
+        settings: of the process.
+        clock: of the machine.
+        list_seconds: for a list of all nodes.
+    """
     if not settings.cluster.chosen:
         yield Live()
         return
@@ -194,8 +200,8 @@ async def _live(settings: ServeSettings, clock: Clock) -> AsyncIterator[Live]:
         for_gate = PodGroups(cluster, clock), Tally(cluster, of_cluster), of_cluster
         if not settings.asks_kubelets:
             source = ClusterSource(cluster, clock)
-            yield Live(source, AllNodes(source, clock), *for_gate)
+            yield Live(source, AllNodes(source, clock, list_seconds), *for_gate)
             return
         async with await connect_kubelets(cluster, _KUBELETS, clock) as kubelets:
             source = ClusterSource(cluster, clock, KubeletAnswers(kubelets, clock))
-            yield Live(source, AllNodes(source, clock), *for_gate)
+            yield Live(source, AllNodes(source, clock, list_seconds), *for_gate)

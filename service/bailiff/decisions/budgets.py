@@ -83,7 +83,20 @@ class BudgetsError(ValueError):
 
 
 class SeveralBudgetsError(BudgetsError):
-    """A pod has more than one budget: the Eviction API refuses it until they are others."""
+    """A pod has more than one budget: the Eviction API refuses it until they are others.
+
+    Attributes:
+        pod: that one.
+    """
+
+    def __init__(self, pod: Pod, guards: Iterable[PodDisruptionBudget]) -> None:
+        """Of the budgets that it has."""
+        names = " and ".join(one.metadata.name for one in guards)
+        super().__init__(
+            f"PodDisruptionBudget {names}: pod {pod.metadata.name} has more than one, and is never "
+            "evicted so"
+        )
+        self.pod = pod
 
 
 class TooManyBudgetsError(BudgetsError):
@@ -151,11 +164,7 @@ def _guard_of(pod: Pod, budgets: Sequence[PodDisruptionBudget]) -> PodDisruption
     """The one that the Eviction API asks, if any."""
     guards = () if pod.is_pending else [one for one in budgets if one.protects(pod)]
     if len(guards) > 1:
-        names = " and ".join(one.metadata.name for one in guards)
-        name = pod.metadata.name
-        raise SeveralBudgetsError(
-            f"PodDisruptionBudget {names}: pod {name} has more than one, and is never evicted so"
-        )
+        raise SeveralBudgetsError(pod, guards)
     return guards[0] if guards else None
 
 

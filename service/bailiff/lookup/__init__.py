@@ -17,7 +17,7 @@ from bailiff.lookup.errors import (
 from bailiff.lookup.gang_budgets import GangBudgets
 from bailiff.lookup.kept import Age, Kept
 from bailiff.lookup.kubelets import KubeletAnswers
-from bailiff.lookup.live import LookUps, Source, drive
+from bailiff.lookup.live import LookUps, Source, drive, in_time
 from bailiff.lookup.nodes import AllNodes, NodePools
 from bailiff.lookup.pod_groups import PodGroups
 from bailiff.lookup.source import ClusterSource
@@ -42,4 +42,5 @@ __all__ = [
     "TooManyError",
     "UnavailableError",
     "drive",
+    "in_time",
 ]

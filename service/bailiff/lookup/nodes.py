@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 ALL_NODES = Wanted(Node)
 Listed: TypeAlias = "Answer[tuple[Node, ...]]"
 
-# Seconds after which a list is given up that does not come. Whoever asks waits for as long as it
-# has itself; one that takes longer is there for the next.
-_TIMEOUT = 30.0
 # What serves kube-scheduler, which asks many times a second: about a second; a list that takes long
 # is made a fifth of the time.
 _POOL = Age(1.0, times_as_long=4.0)
@@ -38,14 +35,17 @@ class AllNodes:
     One list is under way at a time; whoever asks meanwhile has what comes of it.
     """
 
-    def __init__(self, source: Source, clock: Clock) -> None:
+    def __init__(self, source: Source, clock: Clock, timeout: float = 10.0) -> None:
         """List nothing yet.
 
         Args:
             source: of the nodes.
             clock: for the age of a list.
+            timeout: seconds after which a list is given up that does not come. Whoever asks waits
+                for as long as it has itself; one that takes longer is there for the next.
         """
         self._source = source
+        self._timeout = timeout
         self._kept: Kept[tuple[Node, ...]] = Kept(clock, most=1)
 
     async def get(self, age: Age, patience: float = 0.0) -> Listed:
@@ -65,7 +65,7 @@ class AllNodes:
         return await self._kept.anew("", self._read)
 
     async def _read(self) -> tuple[Node, ...]:
-        async with in_time(_TIMEOUT):
+        async with in_time(self._timeout):
             found = await self._source.see(ALL_NODES)
         return tuple([one for one in found if isinstance(one, Node)])
 

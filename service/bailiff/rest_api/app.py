@@ -91,7 +91,7 @@ def create_app(
     timeout = settings.cluster_timeout_seconds
     times = timeout, settings.max_cluster_reads, age
     if source is not None and nodes is None:
-        nodes = AllNodes(source, clock)
+        nodes = AllNodes(source, clock, timeout)
     services = Services(
         systems=systems,
         clock=clock,

@@ -92,7 +92,8 @@ class Tally:
         self._store: Store | None = None
         self._page: Page | None = None
         self._read_at = -math.inf
-        self._reading = asyncio.Lock()
+        self._writes = 0
+        self._reading: dict[Store, asyncio.Task[Page]] = {}
         self._asks: list[_Ask] = []
         self._work: asyncio.Task[None] | None = None
 
@@ -207,16 +208,33 @@ class Tally:
         return book, [judged(ask) for ask in asks]
 
     async def _current(self, store: Store) -> Page:
-        # Whoever comes while it is read goes by that, too.
-        async with asyncio.timeout(_PATIENCE), self._reading:
-            is_fresh = self._clock.monotonic() - self._read_at < _FRESH
-            if self._page is not None and store == self._store and is_fresh:
-                return self._page
-            return self._keep(store, await self._pages.read(store))
+        is_fresh = self._clock.monotonic() - self._read_at < _FRESH
+        if self._page is not None and store == self._store and is_fresh:
+            return self._page
+        # Whoever comes while it is read goes by that, too. It goes on though he gives up: would it
+        # end with him, those who come one after the other would each begin it anew.
+        if store not in self._reading:
+            reading = asyncio.create_task(self._read(store), name="tally read")
+            reading.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._reading[store] = reading
+        return await asyncio.shield(self._reading[store])
+
+    async def _read(self, store: Store) -> Page:
+        writes = self._writes
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                page = await self._pages.read(store)
+        finally:
+            del self._reading[store]
+        if self._page is not None and store == self._store and writes != self._writes:
+            # It may be older than what was written meanwhile.
+            return self._page
+        return self._keep(store, page)
 
     async def _write(self, store: Store, page: Page, book: Book) -> None:
         async with asyncio.timeout(_PATIENCE):
             written = await self._pages.write(store, page, book)
+        self._writes += 1
         self._keep(store, written)
         if written.found is not None:
             self._pace.wrote(written.found.data)

@@ -73,8 +73,9 @@ class Disruptions:
         try:
             guarded = await self._guarded(pods, budgets)
         except BudgetsError as error:
-            # kube-apiserver answers 500 to a pod of several, which nobody tries again.
-            for_good = isinstance(error, SeveralBudgetsError)
+            # kube-apiserver answers 500 to a pod of several, which nobody tries again. Those of its
+            # gang are not asked for yet, and may have others by then.
+            for_good = isinstance(error, SeveralBudgetsError) and error.pod is pods[0]
             return Hold(cause=Cause.BUDGET, message=str(error), for_good=for_good)
         # From here on nobody else comes between.
         why = refusal(guarded, self._of)

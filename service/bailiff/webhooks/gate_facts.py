@@ -29,7 +29,7 @@ from bailiff.decisions.policies import (
 )
 from bailiff.kinds import ConfigMap, Namespace, Node, Pod, PodDisruptionBudget
 from bailiff.kinds.pod import PodSpec
-from bailiff.lookup import Age, Kept, MissingError
+from bailiff.lookup import Age, Kept, MissingError, in_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -49,6 +49,8 @@ _NODES = Age(5.0, times_as_long=9.0, stale=30.0)
 # the gate has: it is there for whoever asks again, and is then made a quarter of the time at most.
 _PODS = Age(1.0, times_as_long=3.0, ungiven=30.0)
 _MOST_NAMESPACES = 100
+# Seconds that a list of pods may take.
+_LISTED = 10.0
 
 _NORMAL = BreakerState()
 
@@ -189,7 +191,9 @@ class GateFacts:
         namespace, group = pod.metadata.namespace, group_of(pod)
 
         async def read() -> tuple[Pod, ...]:
-            found = await self._source.see(Wanted(Pod, namespace))
+            # One that hangs is not to keep the gangs of a namespace waiting for as long as it does.
+            async with in_time(_LISTED):
+                found = await self._source.see(Wanted(Pod, namespace))
             return tuple(slim(one) for one in found if isinstance(one, Pod) and group_of(one))
 
         return tuple(

@@ -172,7 +172,7 @@ async def test_while_it_may_be_that_old_a_list_serves_though_another_is_made() -
 async def test_what_takes_longer_than_one_waits_is_there_for_the_next() -> None:
     source = SlowSource(seconds=20.0)
     source.add(node_of("a"))
-    kept = kept_of(source)
+    kept = kept_of(source, AllNodes(source, LoopClock(), timeout=30.0))
     for _ in range(2):
         with pytest.raises(UnavailableError):
             await kept.pool()

@@ -325,3 +325,31 @@ async def test_another_configmap_is_read_as_soon_as_the_settings_name_it(
     assert tally.seen(elsewhere.store) is UNKNOWN
     await tally.look(wishes(elsewhere, "b"), elsewhere)
     assert server.reads == 2
+
+
+async def test_a_read_goes_on_though_those_who_wait_for_it_give_up(server: OneConfigMap) -> None:
+    """As dry runs that come often, each with little time, while the API server is slow for once."""
+    tally = tally_of(server)
+    server.latency = 2.0
+
+    async def hasty() -> None:
+        async with asyncio.timeout(0.5):
+            await tally.look(wishes(TWO, "a"), TWO)
+
+    for _ in range(4):
+        with pytest.raises(TimeoutError):
+            await hasty()
+    await hasty()
+    assert server.reads == 1
+
+
+async def test_a_read_that_was_overtaken_by_a_write_is_not_believed(server: OneConfigMap) -> None:
+    tally = tally_of(server)
+    assert await tally.count(wishes(TWO, "a"), TWO) is None
+    await asyncio.sleep(2)
+    server.latency = 1.0
+    read = asyncio.create_task(tally.look(wishes(TWO, "b"), TWO))
+    await asyncio.sleep(0.5)
+    assert await tally.count(wishes(TWO, "b"), TWO) is None
+    await read
+    assert await tally.count(wishes(TWO, "c"), TWO) is not None

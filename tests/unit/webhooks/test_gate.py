@@ -32,8 +32,10 @@ from bailiff.kinds import (
     OwnerReference,
     Pod,
     PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
     Taint,
 )
+from bailiff.kinds.budget import LabelSelector as Selector
 from bailiff.lookup import ForbiddenError, UnavailableError
 from tests.harness.admission import request_of, review
 from tests.harness.clocks import LoopClock
@@ -337,6 +339,21 @@ async def test_a_pod_of_two_disruption_budgets_never_goes_and_takes_no_place() -
     code, message = said(await scene.evict())
     assert (code, scene.counts.writes) == (403, 0), "kube-apiserver answers 500: nobody tries again"
     assert "web has more than one" in message
+
+
+async def test_one_of_a_gang_that_has_two_keeps_the_others_for_now_alone() -> None:
+    """Budgets are replaced while a gang goes: a drain that were told 403 would leave the rest."""
+    pods = [shop_pod("a", group="g"), ready(shop_pod("b", group="g", labels={"app": "web"}))]
+    other = replace(
+        allows(5),
+        metadata=ObjectMeta(name="other", namespace=SHOP),
+        spec=PodDisruptionBudgetSpec(selector=Selector(match_labels={"app": "web"})),
+    )
+    scene = GateScene(Policies(gangs=Gangs()), *pods, allows(5), other)
+    scene.groups.whole = ("g",)
+    assert said(await scene.evict("a"))[0] == 429
+    await asyncio.sleep(1)
+    assert said(await scene.evict("b"))[0] == 403
 
 
 async def test_a_pending_pod_is_held_against_no_disruption_budget() -> None:

@@ -25,9 +25,9 @@ NODES, BUDGETS = Wanted(Node), Wanted(PodDisruptionBudget)
 OF_NODE = Wanted(Pod, fields=(("spec.nodeName", "n"),))
 
 
-def sight_of(source: ShownSource | None) -> tuple[Sight, LoopClock]:
+def sight_of(source: ShownSource | None, timeout: float = 10.0) -> tuple[Sight, LoopClock]:
     clock = LoopClock()
-    return Sight(source, AllNodes(source, clock) if source else None, clock), clock
+    return Sight(source, AllNodes(source, clock, timeout) if source else None, clock), clock
 
 
 async def see(
@@ -74,13 +74,13 @@ async def test_who_cannot_wait_leaves_it_to_the_next() -> None:
     assert source.kinds == ["Node"]
 
 
-@pytest.mark.parametrize(("wanted", "seconds"), [(NODES, 30), (BUDGETS, 10)])
-async def test_what_hangs_is_given_up_and_begun_anew(wanted: Wanted, seconds: float) -> None:
+@pytest.mark.parametrize("wanted", [NODES, BUDGETS])
+async def test_what_hangs_is_given_up_and_begun_anew(wanted: Wanted) -> None:
     source = ShownSource(seconds=1000)
     sight, clock = sight_of(source)
     await see(sight, clock, wanted)
     source.seconds = 0
-    await asyncio.sleep(seconds - 2.1)
+    await asyncio.sleep(10 - 2.1)
     (hanging,) = await see(sight, clock, wanted)
     assert isinstance(hanging, NotRead)
     await asyncio.sleep(0.2)
@@ -290,7 +290,7 @@ async def test_a_list_that_was_begun_ten_seconds_after_knows_better_what_came_of
 
 async def test_what_was_allowed_is_known_for_as_long_as_a_list_without_it_is_shown() -> None:
     source = ShownSource(node_of("a"), seconds=29)
-    sight, clock = sight_of(source)
+    sight, clock = sight_of(source, timeout=30)
     sight.allowed(node_of("a", no_execute()))
     await asyncio.sleep(9)
     await see(sight, clock, NODES)
