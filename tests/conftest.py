@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections import Counter
 
 import pytest
@@ -42,6 +43,8 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
+        if re.search(r" at 0x[0-9a-f]+", item.nodeid):
+            raise pytest.UsageError(f"{item.nodeid}: each process gives it another name")
         # A property of the report, which is all that comes back from another process.
         item.user_properties.append(("tier", _first_marker(item, TIERS)))
         if is_hypothesis_test(getattr(item, "obj", None)):

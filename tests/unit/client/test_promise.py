@@ -52,7 +52,7 @@ SECONDS = "$.pod.spec.tolerations[0].tolerationSeconds"
         ({"systems": ["node-taints", HALF]}, "$.systems[1]"),
         ({"pod": {"spec": {"tolerations": [{"tolerationSeconds": float("nan")}]}}}, SECONDS),
         ({"pod": {"spec": {"tolerations": [{"tolerationSeconds": {1}}]}}}, SECONDS),
-        ({"pod": {"metadata": {"name": object()}}}, "$.pod.metadata.name"),
+        ({"pod": {"metadata": {"name": Ellipsis}}}, "$.pod.metadata.name"),
     ],
     ids=lambda value: ascii(value)[:60],
 )
