@@ -6,6 +6,8 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Self
 
+import grpc
+
 from bailiff.client import grpc_words
 from bailiff.client.calls import is_cancelled
 from bailiff.client.dialogue import METHOD, Dialogue, ended
@@ -15,8 +17,6 @@ from bailiff.v1.scheduling_service_pb2 import JudgeNodesStreamResponse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
-
-    import grpc
 
     from bailiff.client.calls import AsyncCalls
     from bailiff.client.grpc_words import Words
@@ -136,7 +136,7 @@ class _Call:
         try:
             async with asyncio.timeout(left()):
                 with grpc_words.failing_as_ours():
-                    await self._call.write(request)
+                    await self._write(request)
                     answer = await self._call.read()
         except TimeoutError:
             raise late() from None
@@ -145,11 +145,20 @@ class _Call:
             if is_cancelled():
                 raise
             raise ended() from None
-        except asyncio.InvalidStateError:
-            raise ended() from None
         if not isinstance(answer, bytes):
             raise ended()
         return grpc_words.answer_of(JudgeNodesStreamResponse, answer)
+
+    async def _write(self, request: JudgeNodesStreamRequest) -> None:
+        if not self._call.done():
+            # Here alone a call that is refused as a whole says why.
+            await self._call.wait_for_connection()
+        try:
+            await self._call.write(request)
+        except (grpc.RpcError, asyncio.InvalidStateError):
+            # The call is over. Where the event loop has not heard of it yet, grpcio's error is an
+            # INTERNAL of its own, which hides what the server said.
+            raise ended() from None
 
     def close(self) -> None:
         """End the call; who waits for an answer is told so."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
+import grpc
 import pytest
 
 from bailiff.client import (
@@ -28,6 +30,20 @@ from bailiff.grpc_api.errors import OverloadedError as OverloadedHereError
 from tests.harness.judge import Judge, Stream, abort, end, hang, named, opened, refusing
 from tests.harness.scripts import GRPC
 from tests.harness.ways import Ports, client
+
+CALL = "grpc.aio._call.StreamStreamCall"
+
+
+def raising(told: str, undo: Callable[[], None]) -> Callable[..., Any]:
+    """Fails once, as a call of grpcio with `await` does."""
+
+    async def fail(*_: Any) -> None:
+        undo()
+        raise grpc.aio.AioRpcError(
+            grpc.StatusCode.INTERNAL, grpc.aio.Metadata(), grpc.aio.Metadata(), told
+        )
+
+    return fail
 
 
 @pytest.mark.parametrize("way", GRPC)
@@ -55,6 +71,39 @@ async def test_a_stream_that_ends_is_opened_anew_and_told_all(way: str, gone: An
         assert await stream.known() == ["a", "b"]
     assert judge.streams == 2
     assert {node.metadata.name for node in judge.seen[-2].nodes.nodes} == {"a", "b"}
+
+
+async def test_a_stream_that_ends_as_a_request_goes_out_is_opened_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """grpcio knows before the event loop does, and tells it by an error of its own."""
+    judge = Judge()
+    async with opened("async grpc", judge) as stream:
+        await stream.do("register", [named("a")])
+        with monkeypatch.context() as patched:
+            patched.setattr(f"{CALL}.write", raising("Internal error from Core", patched.undo))
+            assert await stream.known() == ["a"]
+    assert judge.streams == 2
+
+
+async def test_a_stream_that_broke_off_while_nobody_asked_is_opened_anew() -> None:
+    judge = Judge()
+    async with opened("async grpc", judge) as stream:
+        await stream.do("register", [named("a")])
+        # With a status of grpcio's own: a server's comes when it likes.
+        stream.stream._dialogue._call._call._cython_call.set_internal_error("reset")
+        assert await stream.known() == ["a"]
+    assert judge.streams == 2
+
+
+async def test_a_stream_that_is_refused_as_a_whole_says_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with opened("async grpc", Judge()) as stream:
+        with monkeypatch.context() as patched:
+            patched.setattr(f"{CALL}.wait_for_connection", raising("a fault", patched.undo))
+            with pytest.raises(ServerError, match="internal: a fault"):
+                await stream.do("register", [named("a")])
 
 
 @pytest.mark.parametrize("way", GRPC)
