@@ -137,12 +137,14 @@ class AsyncCalls(_Terms):
         """See there; it ends all waits, too."""
         super().close()
         for wait in self._waits:
-            wait.reschedule(0)
+            # One that has ended is there until its task runs.
+            if not wait.expired():
+                wait.reschedule(0)
 
     @asynccontextmanager
     async def within(self, seconds: float | None) -> AsyncIterator[None]:
         """TimeoutError after so many seconds, and when the client is closed."""
-        async with asyncio.timeout(seconds) as wait:
+        async with asyncio.timeout(0 if self._closed.is_set() else seconds) as wait:
             self._waits.add(wait)
             try:
                 yield

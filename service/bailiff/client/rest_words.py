@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 A = TypeVar("A", bound=Message)
 
-_UNWRITABLE = (TypeError, ValueError, KeyError, RecursionError, json_format.Error)
+_UNWRITABLE = (TypeError, ValueError, KeyError, OverflowError, RecursionError, json_format.Error)
 USER_AGENT = f"bailiff-client/{__version__}"
 # No answer is longer than 32 MiB (docs/api.md, "Limits"): who sends more is no Bailiff.
 MAX_ANSWER_BYTES = 64 * 1024 * 1024

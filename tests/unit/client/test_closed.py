@@ -13,7 +13,7 @@ from aiohttp import web
 
 from bailiff.client import ClientSettings, Retries, UnavailableError
 from bailiff.client.calls import AsyncCalls, Calls
-from bailiff.client.errors import Failure, error_of
+from bailiff.client.errors import Failure, error_of, late
 from bailiff.client.tokens import Bearer
 from tests.harness import scripted_grpc
 from tests.harness.judge import Judge, Stream, named
@@ -182,6 +182,51 @@ async def test_closed_while_another_task_waits_to_ask_again() -> None:
     with pytest.raises(UnavailableError, match="closed"):
         await other
     assert loop.time() == 1
+
+
+@pytest.mark.looptime
+async def test_closed_while_an_attempt_of_another_task_ends_by_it() -> None:
+    """It ends as one whose time is up, and is not asked again after an hour."""
+    loop = asyncio.get_running_loop()
+    calls = AsyncCalls(AN_HOUR, NOBODY)
+
+    async def hanging(_: float) -> None:
+        try:
+            async with calls.within(None):
+                await asyncio.sleep(7200)
+        except TimeoutError:
+            raise late() from None
+
+    other = asyncio.create_task(calls.make(hanging, None))
+    await asyncio.sleep(1)
+    calls.close()
+    with pytest.raises(UnavailableError, match="closed"):
+        await other
+    assert loop.time() == 1
+
+
+@pytest.mark.parametrize("way", ["async grpc", "async rest"])
+async def test_two_close_at_once_while_another_waits_to_ask_again(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second comes when the wait has been ended, and who waits does not know it yet."""
+    waits = asyncio.Event()
+
+    def pause(*_: Any) -> float:
+        waits.set()
+        return 3600
+
+    monkeypatch.setattr("bailiff.client.retrying.Attempts.pause", pause)
+    async with client(way, Ports(1, 1)) as asking:
+        other = asyncio.create_task(asking.ask("decide", QUESTION))
+        await waits.wait()
+        first = asyncio.create_task(asking.close())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        await asking.close()
+        await first
+        with pytest.raises(UnavailableError, match="closed"):
+            await other
 
 
 async def test_a_task_that_is_cancelled_is_no_error_of_ours() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,8 @@ SECONDS = "$.pod.spec.tolerations[0].tolerationSeconds"
         ({"pod": {"spec": {"tolerations": [{"tolerationSeconds": float("nan")}]}}}, SECONDS),
         ({"pod": {"spec": {"tolerations": [{"tolerationSeconds": {1}}]}}}, SECONDS),
         ({"pod": {"metadata": {"name": Ellipsis}}}, "$.pod.metadata.name"),
+        # In UTC it would be in the year before the first.
+        ({"now": datetime.min.replace(tzinfo=timezone(timedelta(hours=14)))}, "$.now"),
     ],
     ids=lambda value: ascii(value)[:60],
 )
