@@ -199,6 +199,21 @@ def test_pauses_have_full_jitter() -> None:
     assert [pause(0.0), pause(0.5), pause(0.999)] == pytest.approx([0.0, 0.05, 0.0999])
 
 
+def test_pauses_of_ours_come_on_top_of_what_the_server_asks_for() -> None:
+    """Those who were told the same do not come again at the same moment."""
+    attempts = Attempts(Retries(), Budget(9), deadline=100.0, each=1.0, draw=lambda: 0.5)
+    attempts.begin(0.0)
+    busy = error_of(Failure("too_many_requests", "quota", retry_after=2.0))
+    assert attempts.pause(busy, 0.0) == pytest.approx(2.05)
+
+
+def test_many_answers_earn_no_more_than_the_budget() -> None:
+    budget = Budget(2)
+    for _ in range(1000):
+        budget.earn()
+    assert [budget.take() for _ in range(3)] == [True, True, False]
+
+
 def test_pauses_of_ours_are_bounded() -> None:
     retries = Retries(attempts=2000, longest_pause=3.0)
     attempts = Attempts(retries, Budget(2000), deadline=1e9, each=1.0, draw=lambda: 1.0)
