@@ -117,7 +117,7 @@ def as_told(namespace: str, port: int) -> str:
     [block] = re.findall(r"<!-- ask_worker: .*? -->\n```sh\n(.*?)```", GUIDE, re.DOTALL)
     lines = [line for line in block.splitlines() if "port-forward" not in line]
     assert len(lines) == 4
-    told = "\n".join(lines).replace("kube-system", namespace)
+    told = "\n".join(lines).replace("-n bailiff ", f"-n {namespace} ")
     return told.replace("ACCOUNT", "reader").replace("8081", str(port))
 
 
