@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 # Seconds from the answer of a hook to the write: as long as most API servers wait for webhooks. A
 # list that was begun later knows better whether it came to that.
 _WRITTEN = 10.0
-# Seconds for which it is known, longer than a list is shown that was begun before: it may take 30,
-# and serves for 35 more. And nodes.
+# Seconds for which it is known, longer than a list is shown that was begun before: it may take 10,
+# unless more time is set, and serves for 35 more. And nodes.
 _KNOWN, _MOST = 90.0, 1_000
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from bailiff.decisions.scheduling import NodePool
 from bailiff.v1 import kubernetes_pb2
+from tests.harness.pools import where_asked
 from tests.unit.grpc_face.test_node_streams import changes, node, nodes, pods, told
 
 if TYPE_CHECKING:
@@ -20,15 +19,7 @@ if TYPE_CHECKING:
 async def test_nodes_that_take_long_to_look_at_keep_nobody_waiting(
     face: Face, monkeypatch: pytest.MonkeyPatch, kinds: int, where: str
 ) -> None:
-    seen = []
-
-    def at(pool: NodePool, *asked: Any) -> Any:
-        loop = threading.current_thread() is threading.main_thread()
-        seen.append("loop" if loop else "thread")
-        return as_ever(pool, *asked)
-
-    as_ever = NodePool.at
-    monkeypatch.setattr(NodePool, "at", at)
+    seen = where_asked(monkeypatch)
     later = [
         kubernetes_pb2.Taint(key=f"k{i}", effect="NoExecute", time_added=Timestamp(seconds=2**33))
         for i in range(100)

@@ -1,7 +1,6 @@
 """kube-scheduler's extender over REST: its exact JSON, in both forms."""
 
 import json
-import threading
 from typing import Any
 
 import msgspec
@@ -12,7 +11,7 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
 from bailiff.decisions.cost import QUICK_STEPS
-from bailiff.decisions.scheduling import NodePool, planning
+from bailiff.decisions.scheduling import planning
 from bailiff.kinds import Node, NodeSpec, Taint
 from bailiff.lookup import UnavailableError
 from bailiff.rest_api import RestSettings, create_app
@@ -20,6 +19,7 @@ from tests.harness.faces.asgi import Answer, call
 from tests.harness.faces.rest_face import CLOCK
 from tests.harness.kinds import no_execute, node_of
 from tests.harness.lookups import DictSource
+from tests.harness.pools import where_asked
 
 PREFIX = "/scheduler/extender/v1"
 POD = {"metadata": {"name": "web", "namespace": "shop", "uid": "u"}}
@@ -262,15 +262,7 @@ async def test_what_is_too_much_to_compare_is_refused(app: FastAPI) -> None:
 async def test_nodes_that_take_long_to_look_at_keep_nobody_waiting(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch, steps: int, where: str
 ) -> None:
-    seen = []
-
-    def at(pool: NodePool, *asked: Any) -> Any:
-        loop = threading.current_thread() is threading.main_thread()
-        seen.append("loop" if loop else "thread")
-        return as_ever(pool, *asked)
-
-    as_ever = NodePool.at
-    monkeypatch.setattr(NodePool, "at", at)
+    seen = where_asked(monkeypatch)
     monkeypatch.setattr(planning, "QUICK_STEPS", steps)
     await ask(app, "filter", whole(FREE))
     assert seen == [where]
