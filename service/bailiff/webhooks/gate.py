@@ -160,7 +160,7 @@ class Gate:
             return ALLOWED
         over_time = asked.policies.over_time
         around = await asked.facts.around(pod, Policies(over_time=over_time))
-        wishes = wishes_of(around, over_time, departure.way)
+        wishes = wishes_of(around, over_time, Way.SUCCESSOR)
         return self._held(wishes) if isinstance(wishes, Hold) else await self._count(asked, wishes)
 
     async def _with_gang(

@@ -18,7 +18,7 @@ from bailiff.decisions.policies import (
     Policies,
     Unreadable,
 )
-from bailiff.decisions.policies.over_time_columns import MARGIN
+from bailiff.decisions.policies.over_time_columns import TRIED
 from bailiff.kinds import ConfigMap, Namespace, OwnerReference, Pod, PodStatus
 from bailiff.lookup import ForbiddenError, UnavailableError
 from tests.harness.clocks import START
@@ -46,14 +46,14 @@ def gang_of_three(policies: Policies) -> GateScene:
 
 
 async def test_one_of_a_gang_whose_eviction_failed_elsewhere_follows_the_others() -> None:
-    """Its try may be under way until MARGIN seconds have gone by; then it has come to nothing."""
+    """Its try may be under way until TRIED seconds have gone by; then it has come to nothing."""
     scene = gang_of_three(Policies(over_time=budget(3, 3600)))
     assert all([(await scene.evict(f"s-{n}")).allowed for n in range(3)])
     await asyncio.sleep(5)
     successor = shop_pod("s-0", group="g", owner_references=(STATEFUL,), uid="uid-new")
     scene.source.objects[Pod][0] = successor
     assert said(await scene.evict("s-1"))[0] == 429
-    await asyncio.sleep(MARGIN)
+    await asyncio.sleep(TRIED)
     assert (await scene.evict("s-1")).allowed
     assert scene.counts.counted() == 3
 
@@ -73,6 +73,24 @@ async def test_those_who_have_come_since_do_not_decide_for_who_was_there() -> No
     scene.source.objects[Pod] = members(0, 1, 2, 3, 4, 5)
     newcomer, again = await asyncio.gather(scene.evict("s-3"), scene.evict("s-1"))
     assert (said(newcomer)[0], said(again)) == (429, (0, ""))
+
+
+async def test_a_pod_that_is_ending_lends_no_place_of_its_tries() -> None:
+    """It may be by the first that it is ending: the next would find the pod that comes after it."""
+    scene = GateScene(Policies(over_time=budget(1, 3600)), *members(0))
+    assert (await scene.evict("s-0")).allowed
+    scene.source.objects[Pod] = [shop_pod("s-0", deletion_timestamp=START)]
+    await asyncio.sleep(TRIED + 1)
+    assert said(await scene.evict("s-0"))[0] == 429
+
+
+async def test_a_try_is_not_over_before_its_answer_and_the_next_may_have_come_late() -> None:
+    scene = GateScene(Policies(over_time=budget(1, 3600)), *members(0))
+    assert (await scene.evict("s-0")).allowed
+    await asyncio.sleep(30 + 10 + 3 + 19)
+    assert said(await scene.evict("s-0"))[0] == 429
+    await asyncio.sleep(1)
+    assert (await scene.evict("s-0")).allowed
 
 
 ENDED = replace(shop_pod(node="gone"), status=PodStatus(phase="Succeeded"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.policies.over_time_settings import Per
@@ -48,11 +49,13 @@ class Way(Enum):
     """How a pod is to go.
 
     BY_UID: now, and no other pod can go in its place. BY_NAME: now, or whichever pod has its name
-    by then. LATER: not yet, while others of its gang go: its place is kept.
+    by then. SUCCESSOR: by its name, when it is ending already: so if anybody, another pod. LATER:
+    not yet, while others of its gang go: its place is kept.
     """
 
     BY_UID = "by UID"
     BY_NAME = "by name"
+    SUCCESSOR = "successor"
     LATER = "later"
 
 
@@ -96,6 +99,8 @@ def wish_of(pod: Pod, zone: str, over_time: OverTime, way: Way = Way.BY_UID) -> 
     return Wish(digest_of(pod.metadata.uid), tuple(places), way)
 
 
+# Each of a gang is looked for again and again.
+@lru_cache(maxsize=20_000)
 def digest_of(uid: str) -> str:
     """By which a pod is known in the book: 16 hexadecimal digits."""
     return hashlib.blake2b(uid.encode(), digest_size=_DIGEST_BYTES).hexdigest()

@@ -2,8 +2,9 @@
 
 A pod that is evicted by its UID has one entry. By its name it has one for each try, since whoever
 goes by its name may be another pod by then, one that has come under the same name. Is the pod still
-there MARGIN seconds later, the try is over and has done nothing, as the name was the pod's all the
-time: its entry may be taken for the next one. And one is kept for a pod whose gang goes.
+there TRIED seconds later, and not ending, the try is over and has done nothing, as the name was the
+pod's all the time: its entry may be taken for the next one. And one is kept for a pod whose gang
+goes.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ AGAIN = 5.0
 # (pkg/registry/core/pod/storage/eviction.go, EvictionsRetry); the worker gives an attempt 30 s. For
 # clocks 3 s are left.
 MARGIN = 30.0 + 10.0 + 3.0 + AGAIN
+# Seconds after which a try by name can do nothing any more. The gate may take 10 s for an answer:
+# so long after the instant that is counted a try may be let go, and so long before the next one is
+# counted its pod may have been read.
+TRIED = MARGIN - AGAIN + 2 * 10.0
 
 
 class Column(Struct, frozen=True, gc=False):
@@ -79,12 +84,16 @@ def entry_of(column: Column, wish: Wish, since: float, now: float) -> str:
         now: likewise.
     """
     by_pod = column.by_pod
-    own = (wish.kept_as,) if wish.way is Way.BY_NAME else (wish.pod, wish.kept_as)
+    by_name = wish.way in (Way.BY_NAME, Way.SUCCESSOR)
+    own = (wish.kept_as,) if by_name else (wish.pod, wish.kept_as)
     for entry in own:
         if by_pod.get(entry, 0) > since:
             return entry
+    if wish.way is Way.SUCCESSOR:
+        # It may be by one of its tries that it is ending.
+        return ""
     # Those of which nothing more can come; any, where it does not go now.
-    until = inf if wish.way is Way.LATER else now - MARGIN * 1000
+    until = inf if wish.way is Way.LATER else now - TRIED * 1000
     return next((one for one in tries_of(column, wish) if since < by_pod[one] <= until), "")
 
 

@@ -28,6 +28,7 @@ from bailiff.decisions.policies.over_time import Way
 from bailiff.decisions.policies.over_time_columns import (
     AGAIN,
     MARGIN,
+    TRIED,
     Book,
     Column,
     Sheet,
@@ -122,7 +123,7 @@ class OpenBook:
         entry = found or wish.kept_as
         if wish.way is Way.BY_UID:
             entry = wish.pod
-        elif wish.way is Way.BY_NAME and entry == wish.kept_as:
+        elif wish.way is not Way.LATER and entry == wish.kept_as:
             entry = unused_of(column, wish)
         if found and found != entry:
             self._rename(column, found, entry)
@@ -217,10 +218,10 @@ def _room(column: Column, place: Place, wishes: list[Wish], now: int) -> Hold | 
         message = f"{new} pods go together, and {place} never lets so many go"
         return Hold(cause=Cause.OVER_TIME, message=message, for_good=True)
     free = column.instants[first + too_many - 1] + _span(place.seconds)
-    if wishes[0].way is Way.BY_NAME and new == 1:
+    if wishes[0].way in (Way.BY_UID, Way.BY_NAME) and new == 1:
         # The last try may be over sooner, and lends its place.
         tries = (column.by_pod[one] for one in tries_of(column, wishes[0]))
-        free = min((free, *(round(at + MARGIN * 1000) for at in tries if at > since)))
+        free = min((free, *(round(at + TRIED * 1000) for at in tries if at > since)))
     until = datetime.fromtimestamp(free / 1000, UTC)
     message = f"{place} is used up until {describe_time(until)}"
     return Hold(cause=Cause.OVER_TIME, message=message, until=until)

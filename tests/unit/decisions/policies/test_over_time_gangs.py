@@ -20,7 +20,7 @@ from bailiff.decisions.policies import (
     wishes_of,
 )
 from bailiff.decisions.policies.over_time import wish_of
-from bailiff.decisions.policies.over_time_columns import MARGIN
+from bailiff.decisions.policies.over_time_columns import TRIED
 from tests.harness.gating import shop_pod
 from tests.harness.tallies import budget
 
@@ -118,9 +118,9 @@ def test_by_its_name_each_try_is_counted_until_the_one_before_is_over() -> None:
     held = tried(20)
     assert isinstance(held, Hold)
     # The first can come to nothing any more, since the pod is still there.
-    assert held.until == START + timedelta(seconds=MARGIN)
-    assert tried(MARGIN - 1) is not None
-    assert [tried(MARGIN + seconds) for seconds in (0, 5, 10, 15)] == [None] * MOST
+    assert held.until == START + timedelta(seconds=TRIED)
+    assert tried(TRIED - 1) is not None
+    assert [tried(TRIED + seconds) for seconds in (0, 5, 10, 15)] == [None] * MOST
 
 
 def test_who_was_to_go_by_its_name_and_goes_by_its_uid_needs_a_place_for_itself_alone() -> None:
@@ -139,7 +139,7 @@ def test_one_of_a_gang_that_was_refused_elsewhere_goes_when_its_try_is_over() ->
         assert opened.ask(wishes(name, "abcd", Way.BY_NAME)) is None
     soon = OpenBook(opened.closed(), START + timedelta(seconds=5))
     assert soon.ask(wishes("b", "abcd", Way.BY_NAME)) is not None
-    later = OpenBook(opened.closed(), START + timedelta(seconds=MARGIN))
+    later = OpenBook(opened.closed(), START + timedelta(seconds=TRIED))
     assert later.ask(wishes("b", "bnew", Way.BY_NAME)) is None
     assert sum(len(sheet.columns[""].by_pod) for sheet in later.closed().values()) == MOST
 
