@@ -41,7 +41,7 @@ async def test_two_go_and_the_third_when_the_first_is_over() -> None:
         assert world.order() == ["a", "b"]
         assert world.backlog() == {Cause.OVER_TIME: 1}
         hold = world.held("c")
-        assert (hold["cause"], hold["until"]) == ("over_time", "2026-01-01T00:01:48Z")
+        assert (hold["cause"], hold["until"]) == ("over_time", "2026-01-01T00:01:58Z")
         await asyncio.sleep(1)
     assert world.order() == ["a", "b", "c"]
     assert [note for pod, note in world.notes if "budget b" in note] != []

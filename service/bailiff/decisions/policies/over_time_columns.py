@@ -27,14 +27,15 @@ if TYPE_CHECKING:
 
 # Seconds for which one that asks again keeps its instant.
 AGAIN = 5.0
+# The gate may take 10 s for an answer: so long after the instant that is counted one may be let go.
 # kube-apiserver waits up to 30 s for other webhooks, and tries a conflict again for 10 s
 # (pkg/registry/core/pod/storage/eviction.go, EvictionsRetry); the worker gives an attempt 30 s. For
 # clocks 3 s are left.
-MARGIN = 30.0 + 10.0 + 3.0 + AGAIN
-# Seconds after which a try by name can do nothing any more. The gate may take 10 s for an answer:
-# so long after the instant that is counted a try may be let go, and so long before the next one is
-# counted its pod may have been read.
-TRIED = MARGIN - AGAIN + 2 * 10.0
+_ANSWER = 10.0
+MARGIN = _ANSWER + 30.0 + 10.0 + 3.0 + AGAIN
+# Seconds after which a try by name can do nothing any more: so long before the next one is counted
+# its pod may have been read.
+TRIED = MARGIN - AGAIN + _ANSWER
 
 
 class Column(Struct, frozen=True, gc=False):

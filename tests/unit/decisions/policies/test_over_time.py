@@ -78,7 +78,7 @@ def test_the_third_waits_until_the_first_is_over() -> None:
     assert isinstance(found, Hold)
     assert (found.cause, found.until) == (Cause.OVER_TIME, NOW + SPAN)
     assert found.message == (
-        "budget two (2 evictions in 60 s) is used up until 2026-01-31T12:01:48Z"
+        "budget two (2 evictions in 60 s) is used up until 2026-01-31T12:01:58Z"
     )
 
 
