@@ -106,6 +106,6 @@ class Asking:
 def _of_ended(system: str, said: Round, pod: Pod) -> Finding:
     if said.hastens and not pod.is_finished:
         found = said.of(pod)
-        if found is not None and found.verdict is Verdict.EVICT_NOW:
+        if found is not None and (said.tells_of_ending or found.verdict is Verdict.EVICT_NOW):
             return found
     return keep_ended(system, pod)

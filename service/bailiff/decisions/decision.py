@@ -83,7 +83,9 @@ class EvictionTerms(Value, frozen=True):
         keeps_pod: the pod object stays, only its status is written, the phase included. Its
             kubelet gives it the pod's own grace period then.
         event_type: of the Event; empty: `Normal`, as upstream's controllers have it.
-        event_message: of the Event; empty: that the pod is marked for deletion, and why.
+        event_message: of the Event; empty: that the pod is marked for deletion, and why. Here and
+            in `status_message` the names of pod and node stand for `{pod}` and `{node}`, so that
+            pods that go for the same share a finding.
         cancellation_reason: of the Event that the pod stays after all, told where the eviction was
             announced by an Event; empty: `event_reason`, told always, as upstream's controllers do.
         event_annotations: of the Event, for programs.
@@ -101,6 +103,20 @@ class EvictionTerms(Value, frozen=True):
     event_message: str = ""
     cancellation_reason: str = ""
     event_annotations: tuple[Annotation, ...] = ()
+
+    def filled(self, pod: Pod, node: str) -> EvictionTerms:
+        """The same for this pod on this node, whose names stand for `{pod}` and `{node}`."""
+        if "{" not in self.event_message and "{" not in self.status_message:
+            return self
+        return replace(
+            self,
+            event_message=_named(self.event_message, pod, node),
+            status_message=_named(self.status_message, pod, node),
+        )
+
+
+def _named(template: str, pod: Pod, node: str) -> str:
+    return template.replace("{pod}", pod.metadata.name).replace("{node}", node)
 
 
 class Finding(Value, frozen=True):

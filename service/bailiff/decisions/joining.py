@@ -58,6 +58,8 @@ def combine(
         finding = earliest(findings)
         holds_until = _holds_until(finding, findings, until)
     terms = finding.terms
+    if terms is not None:
+        terms = terms.filled(pod, node)
     return Decision(
         pod=reference_to(pod),
         node=node,
@@ -82,9 +84,12 @@ def combine_alike(pod: Pod, like: Decision) -> Decision:
         pod: whom it concerns.
         like: the decision for the other, on the same node.
     """
-    terms = like.eviction
+    # Not those of `like`, which may name the other pod.
+    terms = like.findings[0].terms
+    if terms is not None:
+        terms = terms.filled(pod, like.node)
     event = None if terms is None else eviction_event(pod, terms, like.message)
-    return replace(like, pod=reference_to(pod), event=event)
+    return replace(like, pod=reference_to(pod), eviction=terms, event=event)
 
 
 def earliest(findings: tuple[Finding, ...]) -> Finding:

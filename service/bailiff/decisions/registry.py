@@ -15,6 +15,7 @@ from bailiff.decisions.cost import MAX_PODS, FactsError, check_cost, check_numbe
 from bailiff.decisions.device_taints import DEVICE_TAINTS
 from bailiff.decisions.joining import combine, combine_alike
 from bailiff.decisions.lengths import weigh_decisions
+from bailiff.decisions.node_loss.system import NODE_LOSS
 from bailiff.decisions.node_taints import NODE_TAINTS
 from bailiff.decisions.pressure.system import PRESSURE
 from bailiff.decisions.question import Plan, Size
@@ -285,4 +286,4 @@ def _by_name(questions: Iterable[Question[Any]]) -> Mapping[str, Question[Any]]:
     return found
 
 
-SYSTEMS = Systems((NODE_TAINTS, DEVICE_TAINTS, PRESSURE))
+SYSTEMS = Systems((NODE_TAINTS, DEVICE_TAINTS, PRESSURE, NODE_LOSS))

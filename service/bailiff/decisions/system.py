@@ -96,9 +96,12 @@ class Round(ABC):
             then.
         hastens: where it says of a pod that is being deleted already that it goes now, the pod is
             to be given less time to end than it has.
+        tells_of_ending: what it says of a pod that is being deleted already is told, even that the
+            pod stays; else all that is told is that it is being deleted.
     """
 
     hastens: ClassVar[bool] = False
+    tells_of_ending: ClassVar[bool] = False
     report: Value | None = None
     holds_until: datetime | None = None
 

@@ -126,6 +126,7 @@ class ObjectMeta(Value, frozen=True):
         generation: counts changes of the wanted state.
         creation_timestamp: when it was made.
         deletion_timestamp: when it will be gone at the latest; present once it is being deleted.
+        deletion_grace_period_seconds: that it has been given to end; present with that.
         owner_references: the objects that it belongs to.
         labels: what selectors choose by.
         annotations: those that a rule reads.
@@ -138,6 +139,7 @@ class ObjectMeta(Value, frozen=True):
     generation: Int64 = 0
     creation_timestamp: Time | None = None
     deletion_timestamp: Time | None = None
+    deletion_grace_period_seconds: Int64 | None = None
     owner_references: tuple[OwnerReference, ...] = ()
     labels: Mapping[str, str] = {}
     annotations: Annotations = Annotations()

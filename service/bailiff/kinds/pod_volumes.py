@@ -1,10 +1,10 @@
-"""The volumes of pods (k8s.io/api/core/v1/types.go): those that take space of the node."""
+"""The volumes of pods (k8s.io/api/core/v1/types.go): what takes space of the node, and claims."""
 
 from __future__ import annotations
 
 from bailiff.kinds.meta import Value
 from bailiff.kinds.quantity import QuantityText
-from bailiff.kinds.texts import LabelName, Word
+from bailiff.kinds.texts import LabelName, ObjectName, Word
 
 
 class EmptyDir(Value, frozen=True):
@@ -23,6 +23,16 @@ class VolumeSource(Value, frozen=True):
     """A source of which only matters that it is the one."""
 
 
+class PersistentVolumeClaimSource(Value, frozen=True):
+    """A claim of storage, by its name.
+
+    Attributes:
+        claim_name: of the PersistentVolumeClaim, in the pod's namespace.
+    """
+
+    claim_name: ObjectName = ""
+
+
 class Volume(Value, frozen=True):
     """An entry of `spec.volumes`; of other sources than these nothing is read.
 
@@ -32,6 +42,8 @@ class Volume(Value, frozen=True):
         host_path: a directory of the node.
         git_repo: a directory that was cloned into.
         config_map: files of a ConfigMap.
+        persistent_volume_claim: storage that outlives the pod.
+        ephemeral: storage that is claimed for the pod alone, by a claim that is called POD-VOLUME.
     """
 
     name: LabelName = ""
@@ -39,6 +51,8 @@ class Volume(Value, frozen=True):
     host_path: VolumeSource | None = None
     git_repo: VolumeSource | None = None
     config_map: VolumeSource | None = None
+    persistent_volume_claim: PersistentVolumeClaimSource | None = None
+    ephemeral: VolumeSource | None = None
 
     @property
     def is_weighed(self) -> bool:

@@ -9,7 +9,7 @@ from msgspec import Meta
 from bailiff.decisions.node_loss.settings import NodeLossSettings
 from bailiff.kinds.daemon_set import DaemonSet
 from bailiff.kinds.lease import Lease
-from bailiff.kinds.meta import Int32, Time, Value
+from bailiff.kinds.meta import Time, Value
 from bailiff.kinds.texts import TaintValue, Word
 from bailiff.kinds.volume_claim import PersistentVolumeClaim
 
@@ -18,6 +18,7 @@ Message = Annotated[str, Meta(max_length=1024)]
 MAX_DAEMON_SETS = 5_000
 MAX_CLAIMS = 20_000
 MAX_ZONES = 1_000
+Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 class ZoneCount(Value, frozen=True, forbid_unknown_fields=True):
@@ -32,8 +33,8 @@ class ZoneCount(Value, frozen=True, forbid_unknown_fields=True):
     """
 
     name: TaintValue = ""
-    ready: Annotated[Int32, Meta(ge=0)] = 0
-    not_ready: Annotated[Int32, Meta(ge=0)] = 0
+    ready: Number = 0
+    not_ready: Number = 0
 
 
 class OffProof(Value, frozen=True, forbid_unknown_fields=True):

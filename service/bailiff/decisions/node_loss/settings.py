@@ -64,3 +64,6 @@ class NodeLossSettings(Value, frozen=True, forbid_unknown_fields=True):
     reason: LostReason = LostReason.NODE_LOST
     beside_taints: bool = False
     forces: bool = True
+
+
+DEFAULTS = NodeLossSettings()

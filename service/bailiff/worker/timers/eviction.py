@@ -85,7 +85,7 @@ class Eviction(Struct, eq=False, gc=False):
         terms = self.finding.terms
         if terms is None:
             raise ValueError(f"{self.finding.system} evicts {self.pod.key} and names no terms")
-        return terms
+        return terms.filled(self.pod, self.pod.spec.node_name)
 
     @property
     def is_settled(self) -> bool:

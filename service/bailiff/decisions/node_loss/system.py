@@ -1,0 +1,82 @@
+"""The system of lost nodes: what it decides from, and what that costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bailiff.decisions.cost import FactsError
+from bailiff.decisions.node_loss.facts import NodeLossFacts
+from bailiff.decisions.node_loss.findings import SYSTEM, LostNodeSubject
+from bailiff.decisions.node_loss.judging import NodeLossRound
+from bailiff.decisions.node_loss.report import NodeLossReport
+from bailiff.decisions.node_loss.weighing import weigh
+from bailiff.decisions.system import Round, System
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from bailiff.decisions.cost import Cost
+    from bailiff.decisions.decision import Finding
+    from bailiff.decisions.options import Options
+    from bailiff.decisions.system import Scene
+    from bailiff.kinds import Node, Pod
+
+_NOTHING = NodeLossFacts()
+
+
+class NodeLossSystem(System[NodeLossFacts]):
+    """Should this pod go because its node does not come back?
+
+    Nobody is judged by it unasked: a question has to bring a section, if only one with settings.
+    """
+
+    name = SYSTEM
+    needs = "node"
+    facts = NodeLossFacts
+    report = NodeLossReport
+    subjects = (LostNodeSubject,)
+
+    def is_reached(self, scene: Scene, facts: NodeLossFacts) -> bool:
+        """Where the question brings a node, and anything of this system."""
+        return scene.node is not None and facts != _NOTHING
+
+    def check(self, scene: Scene, facts: NodeLossFacts) -> None:
+        """See System.
+
+        Raises:
+            FactsError: there is no node, or the Lease is another node's.
+        """
+        if scene.node is None:
+            raise FactsError("$.node", "required")
+        lease = "" if facts.lease is None else facts.lease.metadata.name
+        if lease and lease != scene.node_name:
+            why = f"must be the Lease of node {scene.node_name}"
+            raise FactsError(f"$.{self.section}.lease.metadata.name", why)
+
+    def cost(self, scene: Scene, facts: NodeLossFacts, options: Options) -> Cost:
+        """Each pod is looked at in the round and for the report."""
+        return weigh(scene, facts, explain=options.explain)
+
+    def sees_of_node(self, node: Node) -> Hashable:  # noqa: ARG002 - as of System
+        """Nothing: of pods that come now it says nothing."""
+        return None
+
+    def sees_of_pod(self, pod: Pod) -> Hashable | None:  # noqa: ARG002 - as of System
+        """Nothing, as of nodes."""
+        return ()
+
+    def prepare(self, scene: Scene, facts: NodeLossFacts, options: Options) -> Round:
+        """See System."""
+        if scene.node is None:
+            return _NoNode()
+        return NodeLossRound(scene.node, scene.on_node, facts, scene.now, options)
+
+
+class _NoNode(Round):
+    """Without a node nothing is said of anybody."""
+
+    def of(self, pod: Pod) -> Finding | None:  # noqa: ARG002 - as of Round
+        return None
+
+
+NODE_LOSS = NodeLossSystem()

@@ -1,0 +1,126 @@
+"""How many nodes of a zone may be given up, by how many of them are ready.
+
+Source: ComputeZoneState, ReducedQPSFunc, HealthyQPSFunc and handleDisruption in
+pkg/controller/nodelifecycle/node_lifecycle_controller.go. A zone in which no node is ready, while
+others have some that are, is what ours treats differently; see LostZone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from bailiff.decisions.node_loss.facts import ZoneCount
+from bailiff.decisions.node_loss.settings import LostZone
+from bailiff.kinds.node import LABEL_ZONE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bailiff.decisions.node_loss.settings import NodeLossSettings
+    from bailiff.kinds import Node
+
+# k8s.io/api/core/v1/well_known_labels.go, LabelNodeExcludeDisruption.
+EXCLUDED = "node.kubernetes.io/exclude-disruption"
+# A zone with no more nodes that are not ready is never partially disrupted.
+_FEW = 2
+
+
+class ZoneState(StrEnum):
+    """How a zone stands. FULL: no node is ready. PARTIAL: too many are not."""
+
+    NORMAL = "Normal"
+    PARTIAL = "PartialDisruption"
+    FULL = "FullDisruption"
+
+
+class ZonePace(NamedTuple):
+    """How fast nodes of a zone are given up.
+
+    Attributes:
+        rate: nodes a second; 0: none.
+        reason: where it is 0, why, in one word.
+        message: the same for people.
+    """
+
+    rate: float
+    reason: str = ""
+    message: str = ""
+
+
+def zone_of(node: Node) -> str:
+    """The name of the node's zone, as far as a label's value may be long; empty: it has none."""
+    return node.metadata.labels.get(LABEL_ZONE, "")[:63]
+
+
+def count_zones(nodes: Iterable[tuple[Node, bool]]) -> tuple[ZoneCount, ...]:
+    """How many nodes of each zone are ready, by name of the zone.
+
+    Args:
+        nodes: all of the cluster, each with whether it is ready.
+    """
+    counted: Counter[tuple[str, bool]] = Counter()
+    for node, ready in nodes:
+        if EXCLUDED not in node.metadata.labels:
+            counted[zone_of(node), ready] += 1
+    names = sorted({name for name, _ in counted})
+    return tuple(
+        ZoneCount(name=one, ready=counted[one, True], not_ready=counted[one, False])
+        for one in names
+    )
+
+
+def zone_state(zone: ZoneCount, settings: NodeLossSettings) -> ZoneState:
+    """How the zone stands; one without nodes stands well."""
+    if not zone.not_ready:
+        return ZoneState.NORMAL
+    if not zone.ready:
+        return ZoneState.FULL
+    part = zone.not_ready / (zone.ready + zone.not_ready)
+    if zone.not_ready > _FEW and part >= settings.unhealthy_fraction:
+        return ZoneState.PARTIAL
+    return ZoneState.NORMAL
+
+
+def all_down(zones: Iterable[ZoneCount], settings: NodeLossSettings) -> bool:
+    """Whether no node of any zone is ready: then it is rather whoever looks that is cut off."""
+    states = [zone_state(one, settings) for one in zones]
+    return bool(states) and all(one is ZoneState.FULL for one in states)
+
+
+def pace_of(name: str, zones: Iterable[ZoneCount], settings: NodeLossSettings) -> ZonePace:
+    """How fast nodes of the zone `name` are given up, as all zones stand; unknown ones stand well.
+
+    Args:
+        name: of the zone, as `zone_of` has it.
+        zones: all; none: nobody knows how they stand, and none holds anything up.
+        settings: as told.
+    """
+    zones = tuple(zones)
+    if all_down(zones, settings):
+        return ZonePace(0.0, "AllZonesDown", "no node of any zone is ready, so nobody is evicted")
+    zone = next((one for one in zones if one.name == name), ZoneCount(name=name))
+    pace = _of_zone(zone, settings)
+    if pace.rate <= 0 and not pace.reason:
+        return ZonePace(0.0, "ZoneStopped", f"the rate set for {_called(zone)} is 0")
+    return pace
+
+
+def _of_zone(zone: ZoneCount, settings: NodeLossSettings) -> ZonePace:
+    called, size = _called(zone), zone.ready + zone.not_ready
+    match zone_state(zone, settings):
+        case ZoneState.FULL if settings.lost_zone is LostZone.STOP:
+            why = f"no node of {called} is ready: rather its network is cut than all machines off"
+            return ZonePace(0.0, "ZoneDown", why)
+        case ZoneState.PARTIAL if size <= settings.large_zone:
+            why = f"{zone.not_ready} of {size} nodes of {called} are not ready, which are too many"
+            return ZonePace(0.0, "ZoneStopped", why)
+        case ZoneState.PARTIAL:
+            return ZonePace(settings.reduced_rate)
+        case _:
+            return ZonePace(settings.rate)
+
+
+def _called(zone: ZoneCount) -> str:
+    return f"zone {zone.name}" if zone.name else "the nodes without a zone"
