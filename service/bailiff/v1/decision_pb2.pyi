@@ -5,6 +5,7 @@ What an answer is made of. The same fields, under the same JSON names, as the RE
 
 from bailiff.v1 import device_taints_pb2 as _device_taints_pb2
 from bailiff.v1 import kubernetes_pb2 as _kubernetes_pb2
+from bailiff.v1 import node_loss_pb2 as _node_loss_pb2
 from bailiff.v1 import node_taints_pb2 as _node_taints_pb2
 from bailiff.v1 import object_reference_pb2 as _object_reference_pb2
 from bailiff.v1 import pressure_pb2 as _pressure_pb2
@@ -388,6 +389,7 @@ class Subject(_message.Message):
     DEVICE_TAINT_FIELD_NUMBER: _builtins.int
     PRESSURE_THRESHOLD_FIELD_NUMBER: _builtins.int
     PRESSURE_CANDIDATE_FIELD_NUMBER: _builtins.int
+    LOST_NODE_FIELD_NUMBER: _builtins.int
     OTHER_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def node_taint(self) -> _node_taints_pb2.NodeTaintSubject:
@@ -406,6 +408,10 @@ class Subject(_message.Message):
         """The pod's place among those that may go."""
 
     @_builtins.property
+    def lost_node(self) -> _node_loss_pb2.LostNodeSubject:
+        """The pod's node, which is lost."""
+
+    @_builtins.property
     def other(self) -> _struct_pb2.Struct:
         """That of a system without a message here, as in the REST API, with its `kind`."""
 
@@ -416,13 +422,14 @@ class Subject(_message.Message):
         device_taint: _device_taints_pb2.DeviceTaintSubject | None = ...,
         pressure_threshold: _pressure_pb2.ThresholdSubject | None = ...,
         pressure_candidate: _pressure_pb2.CandidateSubject | None = ...,
+        lost_node: _node_loss_pb2.LostNodeSubject | None = ...,
         other: _struct_pb2.Struct | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taint", b"device_taint", "kind", b"kind", "node_taint", b"node_taint", "other", b"other", "pressure_candidate", b"pressure_candidate", "pressure_threshold", b"pressure_threshold"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taint", b"device_taint", "kind", b"kind", "lost_node", b"lost_node", "node_taint", b"node_taint", "other", b"other", "pressure_candidate", b"pressure_candidate", "pressure_threshold", b"pressure_threshold"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taint", b"device_taint", "kind", b"kind", "node_taint", b"node_taint", "other", b"other", "pressure_candidate", b"pressure_candidate", "pressure_threshold", b"pressure_threshold"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taint", b"device_taint", "kind", b"kind", "lost_node", b"lost_node", "node_taint", b"node_taint", "other", b"other", "pressure_candidate", b"pressure_candidate", "pressure_threshold", b"pressure_threshold"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["node_taint", "device_taint", "pressure_threshold", "pressure_candidate", "other"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["node_taint", "device_taint", "pressure_threshold", "pressure_candidate", "lost_node", "other"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 

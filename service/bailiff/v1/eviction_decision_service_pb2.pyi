@@ -6,6 +6,7 @@ The decision API: "should this pod be evicted, and when?" """
 from bailiff.v1 import decision_pb2 as _decision_pb2
 from bailiff.v1 import device_taints_pb2 as _device_taints_pb2
 from bailiff.v1 import kubernetes_pb2 as _kubernetes_pb2
+from bailiff.v1 import node_loss_pb2 as _node_loss_pb2
 from bailiff.v1 import node_taints_pb2 as _node_taints_pb2
 from bailiff.v1 import object_reference_pb2 as _object_reference_pb2
 from bailiff.v1 import pressure_pb2 as _pressure_pb2
@@ -65,6 +66,7 @@ class DecideRequest(_message.Message):
     DEVICE_TAINTS_FIELD_NUMBER: _builtins.int
     NEIGHBOURS_FIELD_NUMBER: _builtins.int
     PRESSURE_FIELD_NUMBER: _builtins.int
+    NODE_LOSS_FIELD_NUMBER: _builtins.int
     OTHERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def pod(self) -> _kubernetes_pb2.Pod:
@@ -105,6 +107,10 @@ class DecideRequest(_message.Message):
         """Of the system pressure."""
 
     @_builtins.property
+    def node_loss(self) -> _node_loss_pb2.NodeLossFacts:
+        """Of the system node-loss."""
+
+    @_builtins.property
     def others(self) -> _containers.MessageMap[_builtins.str, _struct_pb2.Struct]:
         """Those of systems without a message here, by the section's name, as in the REST API."""
 
@@ -120,11 +126,12 @@ class DecideRequest(_message.Message):
         device_taints: _device_taints_pb2.DeviceTaintFacts | None = ...,
         neighbours: Global___Neighbours | None = ...,
         pressure: _pressure_pb2.PressureFacts | None = ...,
+        node_loss: _node_loss_pb2.NodeLossFacts | None = ...,
         others: _abc.Mapping[_builtins.str, _struct_pb2.Struct] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "neighbours", b"neighbours", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "pod", b"pod", "pressure", b"pressure"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "neighbours", b"neighbours", "node", b"node", "node_loss", b"node_loss", "node_taints", b"node_taints", "now", b"now", "options", b"options", "pod", b"pod", "pressure", b"pressure"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "neighbours", b"neighbours", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "others", b"others", "pod", b"pod", "pressure", b"pressure", "systems", b"systems"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "neighbours", b"neighbours", "node", b"node", "node_loss", b"node_loss", "node_taints", b"node_taints", "now", b"now", "options", b"options", "others", b"others", "pod", b"pod", "pressure", b"pressure", "systems", b"systems"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -221,6 +228,7 @@ class DecideBatchRequest(_message.Message):
     NODE_TAINTS_FIELD_NUMBER: _builtins.int
     DEVICE_TAINTS_FIELD_NUMBER: _builtins.int
     PRESSURE_FIELD_NUMBER: _builtins.int
+    NODE_LOSS_FIELD_NUMBER: _builtins.int
     OTHERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def pods(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Pod]:
@@ -255,6 +263,10 @@ class DecideBatchRequest(_message.Message):
         """Of the system pressure."""
 
     @_builtins.property
+    def node_loss(self) -> _node_loss_pb2.NodeLossFacts:
+        """Of the system node-loss."""
+
+    @_builtins.property
     def others(self) -> _containers.MessageMap[_builtins.str, _struct_pb2.Struct]:
         """Those of systems without a message here, by the section's name, as in the REST API."""
 
@@ -269,11 +281,12 @@ class DecideBatchRequest(_message.Message):
         node_taints: _node_taints_pb2.NodeTaintFacts | None = ...,
         device_taints: _device_taints_pb2.DeviceTaintFacts | None = ...,
         pressure: _pressure_pb2.PressureFacts | None = ...,
+        node_loss: _node_loss_pb2.NodeLossFacts | None = ...,
         others: _abc.Mapping[_builtins.str, _struct_pb2.Struct] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "pressure", b"pressure"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node", b"node", "node_loss", b"node_loss", "node_taints", b"node_taints", "now", b"now", "options", b"options", "pressure", b"pressure"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "others", b"others", "pods", b"pods", "pressure", b"pressure", "systems", b"systems"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node", b"node", "node_loss", b"node_loss", "node_taints", b"node_taints", "now", b"now", "options", b"options", "others", b"others", "pods", b"pods", "pressure", b"pressure", "systems", b"systems"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -80,6 +80,7 @@ class ObjectMeta(_message.Message):
     GENERATION_FIELD_NUMBER: _builtins.int
     CREATION_TIMESTAMP_FIELD_NUMBER: _builtins.int
     DELETION_TIMESTAMP_FIELD_NUMBER: _builtins.int
+    DELETION_GRACE_PERIOD_SECONDS_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
     ANNOTATIONS_FIELD_NUMBER: _builtins.int
     OWNER_REFERENCES_FIELD_NUMBER: _builtins.int
@@ -94,6 +95,8 @@ class ObjectMeta(_message.Message):
     """Which state of the object this is; only the API server compares it."""
     generation: _builtins.int
     """Counts the changes of what is wanted (spec)."""
+    deletion_grace_period_seconds: _builtins.int
+    """In seconds: what the object has been given to end."""
     @_builtins.property
     def creation_timestamp(self) -> _timestamp_pb2.Timestamp:
         """Empty (Go's zero time) counts as not set."""
@@ -132,16 +135,19 @@ class ObjectMeta(_message.Message):
         generation: _builtins.int = ...,
         creation_timestamp: _timestamp_pb2.Timestamp | None = ...,
         deletion_timestamp: _timestamp_pb2.Timestamp | None = ...,
+        deletion_grace_period_seconds: _builtins.int | None = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         annotations: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         owner_references: _abc.Iterable[Global___OwnerReference] | None = ...,
         managed_fields: _abc.Iterable[Global___ManagedFieldsEntry] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["creation_timestamp", b"creation_timestamp", "deletion_timestamp", b"deletion_timestamp"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_deletion_grace_period_seconds", b"_deletion_grace_period_seconds", "creation_timestamp", b"creation_timestamp", "deletion_grace_period_seconds", b"deletion_grace_period_seconds", "deletion_timestamp", b"deletion_timestamp"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["annotations", b"annotations", "creation_timestamp", b"creation_timestamp", "deletion_timestamp", b"deletion_timestamp", "generation", b"generation", "labels", b"labels", "managed_fields", b"managed_fields", "name", b"name", "namespace", b"namespace", "owner_references", b"owner_references", "resource_version", b"resource_version", "uid", b"uid"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_deletion_grace_period_seconds", b"_deletion_grace_period_seconds", "annotations", b"annotations", "creation_timestamp", b"creation_timestamp", "deletion_grace_period_seconds", b"deletion_grace_period_seconds", "deletion_timestamp", b"deletion_timestamp", "generation", b"generation", "labels", b"labels", "managed_fields", b"managed_fields", "name", b"name", "namespace", b"namespace", "owner_references", b"owner_references", "resource_version", b"resource_version", "uid", b"uid"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__deletion_grace_period_seconds: _TypeAlias = _typing.Literal["deletion_grace_period_seconds"]  # noqa: Y015
+    _WhichOneofArgType__deletion_grace_period_seconds: _TypeAlias = _typing.Literal["_deletion_grace_period_seconds", b"_deletion_grace_period_seconds"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__deletion_grace_period_seconds) -> _WhichOneofReturnType__deletion_grace_period_seconds | None: ...
 
 Global___ObjectMeta: _TypeAlias = ObjectMeta  # noqa: Y015
 
@@ -770,7 +776,9 @@ class VolumeSource(_message.Message):
     HOST_PATH_FIELD_NUMBER: _builtins.int
     EMPTY_DIR_FIELD_NUMBER: _builtins.int
     GIT_REPO_FIELD_NUMBER: _builtins.int
+    PERSISTENT_VOLUME_CLAIM_FIELD_NUMBER: _builtins.int
     CONFIG_MAP_FIELD_NUMBER: _builtins.int
+    EPHEMERAL_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def host_path(self) -> Global___HostPathVolumeSource:
         """A directory of the node."""
@@ -784,8 +792,16 @@ class VolumeSource(_message.Message):
         """A directory that was cloned into."""
 
     @_builtins.property
+    def persistent_volume_claim(self) -> Global___PersistentVolumeClaimVolumeSource:
+        """Storage that outlives the pod."""
+
+    @_builtins.property
     def config_map(self) -> Global___ConfigMapVolumeSource:
         """Files of a ConfigMap."""
+
+    @_builtins.property
+    def ephemeral(self) -> Global___EphemeralVolumeSource:
+        """Storage that is claimed for the pod alone."""
 
     def __init__(
         self,
@@ -793,15 +809,56 @@ class VolumeSource(_message.Message):
         host_path: Global___HostPathVolumeSource | None = ...,
         empty_dir: Global___EmptyDirVolumeSource | None = ...,
         git_repo: Global___GitRepoVolumeSource | None = ...,
+        persistent_volume_claim: Global___PersistentVolumeClaimVolumeSource | None = ...,
         config_map: Global___ConfigMapVolumeSource | None = ...,
+        ephemeral: Global___EphemeralVolumeSource | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["config_map", b"config_map", "empty_dir", b"empty_dir", "git_repo", b"git_repo", "host_path", b"host_path"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["config_map", b"config_map", "empty_dir", b"empty_dir", "ephemeral", b"ephemeral", "git_repo", b"git_repo", "host_path", b"host_path", "persistent_volume_claim", b"persistent_volume_claim"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["config_map", b"config_map", "empty_dir", b"empty_dir", "git_repo", b"git_repo", "host_path", b"host_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["config_map", b"config_map", "empty_dir", b"empty_dir", "ephemeral", b"ephemeral", "git_repo", b"git_repo", "host_path", b"host_path", "persistent_volume_claim", b"persistent_volume_claim"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___VolumeSource: _TypeAlias = VolumeSource  # noqa: Y015
+
+@_typing.final
+class PersistentVolumeClaimVolumeSource(_message.Message):
+    """k8s.io.api.core.v1.PersistentVolumeClaimVolumeSource."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CLAIM_NAME_FIELD_NUMBER: _builtins.int
+    claim_name: _builtins.str
+    """The claim, in the pod's namespace."""
+    def __init__(
+        self,
+        *,
+        claim_name: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claim_name", b"claim_name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PersistentVolumeClaimVolumeSource: _TypeAlias = PersistentVolumeClaimVolumeSource  # noqa: Y015
+
+@_typing.final
+class EphemeralVolumeSource(_message.Message):
+    """k8s.io.api.core.v1.EphemeralVolumeSource; only that it is the one matters."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EphemeralVolumeSource: _TypeAlias = EphemeralVolumeSource  # noqa: Y015
 
 @_typing.final
 class EmptyDirVolumeSource(_message.Message):
@@ -1307,3 +1364,257 @@ class NodeSystemInfo(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___NodeSystemInfo: _TypeAlias = NodeSystemInfo  # noqa: Y015
+
+@_typing.final
+class Lease(_message.Message):
+    """k8s.io.api.coordination.v1.Lease."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    METADATA_FIELD_NUMBER: _builtins.int
+    SPEC_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def metadata(self) -> Global___ObjectMeta:
+        """That of a node is in the namespace kube-node-lease, and has the node's name."""
+
+    @_builtins.property
+    def spec(self) -> Global___LeaseSpec:
+        """Who holds it."""
+
+    def __init__(
+        self,
+        *,
+        metadata: Global___ObjectMeta | None = ...,
+        spec: Global___LeaseSpec | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["metadata", b"metadata", "spec", b"spec"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["metadata", b"metadata", "spec", b"spec"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Lease: _TypeAlias = Lease  # noqa: Y015
+
+@_typing.final
+class LeaseSpec(_message.Message):
+    """k8s.io.api.coordination.v1.LeaseSpec."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HOLDER_IDENTITY_FIELD_NUMBER: _builtins.int
+    LEASE_DURATION_SECONDS_FIELD_NUMBER: _builtins.int
+    RENEW_TIME_FIELD_NUMBER: _builtins.int
+    holder_identity: _builtins.str
+    """Who holds it."""
+    lease_duration_seconds: _builtins.int
+    """In seconds: how long one renewal is to be believed."""
+    @_builtins.property
+    def renew_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was last renewed, by the clock of its holder."""
+
+    def __init__(
+        self,
+        *,
+        holder_identity: _builtins.str = ...,
+        lease_duration_seconds: _builtins.int | None = ...,
+        renew_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_lease_duration_seconds", b"_lease_duration_seconds", "lease_duration_seconds", b"lease_duration_seconds", "renew_time", b"renew_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_lease_duration_seconds", b"_lease_duration_seconds", "holder_identity", b"holder_identity", "lease_duration_seconds", b"lease_duration_seconds", "renew_time", b"renew_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__lease_duration_seconds: _TypeAlias = _typing.Literal["lease_duration_seconds"]  # noqa: Y015
+    _WhichOneofArgType__lease_duration_seconds: _TypeAlias = _typing.Literal["_lease_duration_seconds", b"_lease_duration_seconds"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__lease_duration_seconds) -> _WhichOneofReturnType__lease_duration_seconds | None: ...
+
+Global___LeaseSpec: _TypeAlias = LeaseSpec  # noqa: Y015
+
+@_typing.final
+class DaemonSet(_message.Message):
+    """k8s.io.api.apps.v1.DaemonSet."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    METADATA_FIELD_NUMBER: _builtins.int
+    SPEC_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def metadata(self) -> Global___ObjectMeta:
+        """The DaemonSet's identity."""
+
+    @_builtins.property
+    def spec(self) -> Global___DaemonSetSpec:
+        """What is wanted of it."""
+
+    def __init__(
+        self,
+        *,
+        metadata: Global___ObjectMeta | None = ...,
+        spec: Global___DaemonSetSpec | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["metadata", b"metadata", "spec", b"spec"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["metadata", b"metadata", "spec", b"spec"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DaemonSet: _TypeAlias = DaemonSet  # noqa: Y015
+
+@_typing.final
+class DaemonSetSpec(_message.Message):
+    """k8s.io.api.apps.v1.DaemonSetSpec."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SELECTOR_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def selector(self) -> Global___LabelSelector:
+        """Whose pods are its own."""
+
+    def __init__(
+        self,
+        *,
+        selector: Global___LabelSelector | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["selector", b"selector"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["selector", b"selector"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DaemonSetSpec: _TypeAlias = DaemonSetSpec  # noqa: Y015
+
+@_typing.final
+class LabelSelector(_message.Message):
+    """k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class MatchLabelsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    MATCH_LABELS_FIELD_NUMBER: _builtins.int
+    MATCH_EXPRESSIONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def match_labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """Labels that all have to be there."""
+
+    @_builtins.property
+    def match_expressions(self) -> _containers.RepeatedCompositeFieldContainer[Global___LabelSelectorRequirement]:
+        """Further conditions, which all have to be met."""
+
+    def __init__(
+        self,
+        *,
+        match_labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        match_expressions: _abc.Iterable[Global___LabelSelectorRequirement] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["match_expressions", b"match_expressions", "match_labels", b"match_labels"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LabelSelector: _TypeAlias = LabelSelector  # noqa: Y015
+
+@_typing.final
+class LabelSelectorRequirement(_message.Message):
+    """k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_FIELD_NUMBER: _builtins.int
+    OPERATOR_FIELD_NUMBER: _builtins.int
+    VALUES_FIELD_NUMBER: _builtins.int
+    key: _builtins.str
+    """The label's key."""
+    operator: _builtins.str
+    """In, NotIn, Exists or DoesNotExist."""
+    @_builtins.property
+    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """For In and NotIn."""
+
+    def __init__(
+        self,
+        *,
+        key: _builtins.str = ...,
+        operator: _builtins.str = ...,
+        values: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "operator", b"operator", "values", b"values"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LabelSelectorRequirement: _TypeAlias = LabelSelectorRequirement  # noqa: Y015
+
+@_typing.final
+class PersistentVolumeClaim(_message.Message):
+    """k8s.io.api.core.v1.PersistentVolumeClaim."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    METADATA_FIELD_NUMBER: _builtins.int
+    SPEC_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def metadata(self) -> Global___ObjectMeta:
+        """The claim's identity."""
+
+    @_builtins.property
+    def spec(self) -> Global___PersistentVolumeClaimSpec:
+        """What is claimed."""
+
+    def __init__(
+        self,
+        *,
+        metadata: Global___ObjectMeta | None = ...,
+        spec: Global___PersistentVolumeClaimSpec | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["metadata", b"metadata", "spec", b"spec"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["metadata", b"metadata", "spec", b"spec"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PersistentVolumeClaim: _TypeAlias = PersistentVolumeClaim  # noqa: Y015
+
+@_typing.final
+class PersistentVolumeClaimSpec(_message.Message):
+    """k8s.io.api.core.v1.PersistentVolumeClaimSpec."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCESS_MODES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def access_modes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod."""
+
+    def __init__(
+        self,
+        *,
+        access_modes: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access_modes", b"access_modes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PersistentVolumeClaimSpec: _TypeAlias = PersistentVolumeClaimSpec  # noqa: Y015

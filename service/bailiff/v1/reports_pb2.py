@@ -24,13 +24,14 @@ _sym_db = _symbol_database.Default()
 
 from bailiff.v1 import decision_pb2 as bailiff_dot_v1_dot_decision__pb2
 from bailiff.v1 import kubernetes_pb2 as bailiff_dot_v1_dot_kubernetes__pb2
+from bailiff.v1 import node_loss_pb2 as bailiff_dot_v1_dot_node__loss__pb2
 from bailiff.v1 import object_reference_pb2 as bailiff_dot_v1_dot_object__reference__pb2
 from bailiff.v1 import pressure_pb2 as bailiff_dot_v1_dot_pressure__pb2
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x62\x61iliff/v1/reports.proto\x12\nbailiff.v1\x1a\x19\x62\x61iliff/v1/decision.proto\x1a\x1b\x62\x61iliff/v1/kubernetes.proto\x1a!bailiff/v1/object_reference.proto\x1a\x19\x62\x61iliff/v1/pressure.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe7\x01\n\x07Reports\x12\x34\n\rdevice_taints\x18\x01 \x01(\x0b\x32\x1d.bailiff.v1.DeviceTaintReport\x12,\n\x08pressure\x18\x02 \x01(\x0b\x32\x1a.bailiff.v1.PressureReport\x12\x30\n\x06others\x18\xe8\x07 \x03(\x0b\x32\x1f.bailiff.v1.Reports.OthersEntry\x1a\x46\n\x0bOthersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12&\n\x05value\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct:\x02\x38\x01\">\n\x11\x44\x65viceTaintReport\x12)\n\x06\x63laims\x18\x01 \x03(\x0b\x32\x19.bailiff.v1.ClaimDecision\"\xf7\x01\n\rClaimDecision\x12*\n\x05\x63laim\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12$\n\x07verdict\x18\x02 \x01(\x0e\x32\x13.bailiff.v1.Verdict\x12,\n\x08\x65vict_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bholds_until\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07reasons\x18\x05 \x03(\t\x12$\n\x05trace\x18\x06 \x03(\x0b\x32\x15.bailiff.v1.TraceStep\"\x99\x04\n\x0ePressureReport\x12-\n\nconditions\x18\x01 \x03(\x0b\x32\x19.bailiff.v1.NodeCondition\x12/\n\nthresholds\x18\x02 \x03(\x0b\x32\x1b.bailiff.v1.ThresholdReport\x12\'\n\x04next\x18\x03 \x01(\x0b\x32\x19.bailiff.v1.PressureState\x12\x14\n\x07starved\x18\x04 \x01(\tH\x00\x88\x01\x01\x12\x0f\n\x07reclaim\x18\x05 \x03(\t\x12\x10\n\x08relieved\x18\x06 \x01(\x08\x12)\n\ncandidates\x18\x07 \x03(\x0b\x32\x15.bailiff.v1.Candidate\x12+\n\x07victims\x18\x08 \x03(\x0b\x32\x1a.bailiff.v1.PressureVictim\x12%\n\x06\x65vents\x18\t \x03(\x0b\x32\x15.bailiff.v1.EventNote\x12,\n\x06layout\x18\n \x01(\x0b\x32\x1c.bailiff.v1.FileSystemLayout\x12\x16\n\x0elayout_derived\x18\x0b \x01(\x08\x12\x11\n\treleasing\x18\x0c \x01(\x03\x12\x12\n\ncools_down\x18\r \x01(\x08\x12,\n\x08\x64ry_runs\x18\x0e \x03(\x0b\x32\x1a.bailiff.v1.PressureDryRun\x12\x0e\n\x06reason\x18\x0f \x01(\t\x12\x0f\n\x07message\x18\x10 \x01(\tB\n\n\x08_starvedB0\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x62\x61iliff/v1/reports.proto\x12\nbailiff.v1\x1a\x19\x62\x61iliff/v1/decision.proto\x1a\x1b\x62\x61iliff/v1/kubernetes.proto\x1a\x1a\x62\x61iliff/v1/node_loss.proto\x1a!bailiff/v1/object_reference.proto\x1a\x19\x62\x61iliff/v1/pressure.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x96\x02\n\x07Reports\x12\x34\n\rdevice_taints\x18\x01 \x01(\x0b\x32\x1d.bailiff.v1.DeviceTaintReport\x12,\n\x08pressure\x18\x02 \x01(\x0b\x32\x1a.bailiff.v1.PressureReport\x12-\n\tnode_loss\x18\x03 \x01(\x0b\x32\x1a.bailiff.v1.NodeLossReport\x12\x30\n\x06others\x18\xe8\x07 \x03(\x0b\x32\x1f.bailiff.v1.Reports.OthersEntry\x1a\x46\n\x0bOthersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12&\n\x05value\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct:\x02\x38\x01\">\n\x11\x44\x65viceTaintReport\x12)\n\x06\x63laims\x18\x01 \x03(\x0b\x32\x19.bailiff.v1.ClaimDecision\"\xf7\x01\n\rClaimDecision\x12*\n\x05\x63laim\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12$\n\x07verdict\x18\x02 \x01(\x0e\x32\x13.bailiff.v1.Verdict\x12,\n\x08\x65vict_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bholds_until\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07reasons\x18\x05 \x03(\t\x12$\n\x05trace\x18\x06 \x03(\x0b\x32\x15.bailiff.v1.TraceStep\"\x99\x04\n\x0ePressureReport\x12-\n\nconditions\x18\x01 \x03(\x0b\x32\x19.bailiff.v1.NodeCondition\x12/\n\nthresholds\x18\x02 \x03(\x0b\x32\x1b.bailiff.v1.ThresholdReport\x12\'\n\x04next\x18\x03 \x01(\x0b\x32\x19.bailiff.v1.PressureState\x12\x14\n\x07starved\x18\x04 \x01(\tH\x00\x88\x01\x01\x12\x0f\n\x07reclaim\x18\x05 \x03(\t\x12\x10\n\x08relieved\x18\x06 \x01(\x08\x12)\n\ncandidates\x18\x07 \x03(\x0b\x32\x15.bailiff.v1.Candidate\x12+\n\x07victims\x18\x08 \x03(\x0b\x32\x1a.bailiff.v1.PressureVictim\x12%\n\x06\x65vents\x18\t \x03(\x0b\x32\x15.bailiff.v1.EventNote\x12,\n\x06layout\x18\n \x01(\x0b\x32\x1c.bailiff.v1.FileSystemLayout\x12\x16\n\x0elayout_derived\x18\x0b \x01(\x08\x12\x11\n\treleasing\x18\x0c \x01(\x03\x12\x12\n\ncools_down\x18\r \x01(\x08\x12,\n\x08\x64ry_runs\x18\x0e \x03(\x0b\x32\x1a.bailiff.v1.PressureDryRun\x12\x0e\n\x06reason\x18\x0f \x01(\t\x12\x0f\n\x07message\x18\x10 \x01(\tB\n\n\x08_starved\"\x8f\x03\n\x0eNodeLossReport\x12&\n\x08standing\x18\x01 \x01(\x0b\x32\x14.bailiff.v1.Standing\x12\x0c\n\x04zone\x18\x02 \x01(\t\x12\x17\n\nzone_state\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x0c\n\x04rate\x18\x04 \x01(\x01\x12!\n\x06taints\x18\x05 \x03(\x0b\x32\x11.bailiff.v1.Taint\x12\r\n\x05proof\x18\x06 \x01(\t\x12\x0c\n\x04\x61\x63ts\x18\x07 \x01(\x08\x12%\n\x06\x65vents\x18\x08 \x03(\x0b\x32\x15.bailiff.v1.EventNote\x12,\n\x07to_mark\x18\t \x03(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12\x36\n\x11to_mark_not_ready\x18\n \x03(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12#\n\x05stuck\x18\x0b \x03(\x0b\x32\x14.bailiff.v1.StuckPod\x12\x0e\n\x06reason\x18\x0c \x01(\t\x12\x0f\n\x07message\x18\r \x01(\tB\r\n\x0b_zone_state\"E\n\x08StuckPod\x12(\n\x03pod\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12\x0f\n\x07message\x18\x02 \x01(\tB0\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -40,14 +41,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._serialized_options = b'\n\016dev.bailiff.v1P\001Z\034bailiff.dev/api/v1;bailiffv1'
   _globals['_REPORTS_OTHERSENTRY']._loaded_options = None
   _globals['_REPORTS_OTHERSENTRY']._serialized_options = b'8\001'
-  _globals['_REPORTS']._serialized_start=222
-  _globals['_REPORTS']._serialized_end=453
-  _globals['_REPORTS_OTHERSENTRY']._serialized_start=383
-  _globals['_REPORTS_OTHERSENTRY']._serialized_end=453
-  _globals['_DEVICETAINTREPORT']._serialized_start=455
-  _globals['_DEVICETAINTREPORT']._serialized_end=517
-  _globals['_CLAIMDECISION']._serialized_start=520
-  _globals['_CLAIMDECISION']._serialized_end=767
-  _globals['_PRESSUREREPORT']._serialized_start=770
-  _globals['_PRESSUREREPORT']._serialized_end=1307
+  _globals['_REPORTS']._serialized_start=250
+  _globals['_REPORTS']._serialized_end=528
+  _globals['_REPORTS_OTHERSENTRY']._serialized_start=458
+  _globals['_REPORTS_OTHERSENTRY']._serialized_end=528
+  _globals['_DEVICETAINTREPORT']._serialized_start=530
+  _globals['_DEVICETAINTREPORT']._serialized_end=592
+  _globals['_CLAIMDECISION']._serialized_start=595
+  _globals['_CLAIMDECISION']._serialized_end=842
+  _globals['_PRESSUREREPORT']._serialized_start=845
+  _globals['_PRESSUREREPORT']._serialized_end=1382
+  _globals['_NODELOSSREPORT']._serialized_start=1385
+  _globals['_NODELOSSREPORT']._serialized_end=1784
+  _globals['_STUCKPOD']._serialized_start=1786
+  _globals['_STUCKPOD']._serialized_end=1855
 # @@protoc_insertion_point(module_scope)

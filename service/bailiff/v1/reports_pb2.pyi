@@ -5,6 +5,7 @@ What systems say of anything but pods."""
 
 from bailiff.v1 import decision_pb2 as _decision_pb2
 from bailiff.v1 import kubernetes_pb2 as _kubernetes_pb2
+from bailiff.v1 import node_loss_pb2 as _node_loss_pb2
 from bailiff.v1 import object_reference_pb2 as _object_reference_pb2
 from bailiff.v1 import pressure_pb2 as _pressure_pb2
 from collections import abc as _abc
@@ -53,6 +54,7 @@ class Reports(_message.Message):
 
     DEVICE_TAINTS_FIELD_NUMBER: _builtins.int
     PRESSURE_FIELD_NUMBER: _builtins.int
+    NODE_LOSS_FIELD_NUMBER: _builtins.int
     OTHERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def device_taints(self) -> Global___DeviceTaintReport:
@@ -63,6 +65,10 @@ class Reports(_message.Message):
         """Of the system pressure."""
 
     @_builtins.property
+    def node_loss(self) -> Global___NodeLossReport:
+        """Of the system node-loss."""
+
+    @_builtins.property
     def others(self) -> _containers.MessageMap[_builtins.str, _struct_pb2.Struct]:
         """Those of systems without a message here, by the system's name, as in the REST API."""
 
@@ -71,11 +77,12 @@ class Reports(_message.Message):
         *,
         device_taints: Global___DeviceTaintReport | None = ...,
         pressure: Global___PressureReport | None = ...,
+        node_loss: Global___NodeLossReport | None = ...,
         others: _abc.Mapping[_builtins.str, _struct_pb2.Struct] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "pressure", b"pressure"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node_loss", b"node_loss", "pressure", b"pressure"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "others", b"others", "pressure", b"pressure"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node_loss", b"node_loss", "others", b"others", "pressure", b"pressure"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -262,3 +269,115 @@ class PressureReport(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__starved) -> _WhichOneofReturnType__starved | None: ...
 
 Global___PressureReport: _TypeAlias = PressureReport  # noqa: Y015
+
+@_typing.final
+class NodeLossReport(_message.Message):
+    """How a node stands, and what is done besides evicting."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STANDING_FIELD_NUMBER: _builtins.int
+    ZONE_FIELD_NUMBER: _builtins.int
+    ZONE_STATE_FIELD_NUMBER: _builtins.int
+    RATE_FIELD_NUMBER: _builtins.int
+    TAINTS_FIELD_NUMBER: _builtins.int
+    PROOF_FIELD_NUMBER: _builtins.int
+    ACTS_FIELD_NUMBER: _builtins.int
+    EVENTS_FIELD_NUMBER: _builtins.int
+    TO_MARK_FIELD_NUMBER: _builtins.int
+    TO_MARK_NOT_READY_FIELD_NUMBER: _builtins.int
+    STUCK_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    zone: _builtins.str
+    """The node's zone; empty: it has none."""
+    zone_state: _builtins.str
+    """How that stands: Normal, PartialDisruption or FullDisruption."""
+    rate: _builtins.float
+    """Nodes a second that are given up there; 0: none."""
+    proof: _builtins.str
+    """Who says that its machine is off; empty: nobody."""
+    acts: _builtins.bool
+    """Its pods go now."""
+    reason: _builtins.str
+    """What holds for the pods of the node in general, in one word."""
+    message: _builtins.str
+    """The same for people."""
+    @_builtins.property
+    def standing(self) -> _node_loss_pb2.Standing:
+        """Whether the node is lost, since when, and when its pods may go."""
+
+    @_builtins.property
+    def taints(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Taint]:
+        """Those that follow from the node's conditions, whether it has them or not."""
+
+    @_builtins.property
+    def events(self) -> _containers.RepeatedCompositeFieldContainer[_decision_pb2.EventNote]:
+        """To record on the node before its pods go."""
+
+    @_builtins.property
+    def to_mark(self) -> _containers.RepeatedCompositeFieldContainer[_object_reference_pb2.ObjectReference]:
+        """Pods whose status.reason and status.message are to tell that the node is lost, and do not yet."""
+
+    @_builtins.property
+    def to_mark_not_ready(self) -> _containers.RepeatedCompositeFieldContainer[_object_reference_pb2.ObjectReference]:
+        """Pods that say that they are ready, which on a lost node nobody knows."""
+
+    @_builtins.property
+    def stuck(self) -> _containers.RepeatedCompositeFieldContainer[Global___StuckPod]:
+        """Those that were deleted and do not go."""
+
+    def __init__(
+        self,
+        *,
+        standing: _node_loss_pb2.Standing | None = ...,
+        zone: _builtins.str = ...,
+        zone_state: _builtins.str | None = ...,
+        rate: _builtins.float = ...,
+        taints: _abc.Iterable[_kubernetes_pb2.Taint] | None = ...,
+        proof: _builtins.str = ...,
+        acts: _builtins.bool = ...,
+        events: _abc.Iterable[_decision_pb2.EventNote] | None = ...,
+        to_mark: _abc.Iterable[_object_reference_pb2.ObjectReference] | None = ...,
+        to_mark_not_ready: _abc.Iterable[_object_reference_pb2.ObjectReference] | None = ...,
+        stuck: _abc.Iterable[Global___StuckPod] | None = ...,
+        reason: _builtins.str = ...,
+        message: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_zone_state", b"_zone_state", "standing", b"standing", "zone_state", b"zone_state"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_zone_state", b"_zone_state", "acts", b"acts", "events", b"events", "message", b"message", "proof", b"proof", "rate", b"rate", "reason", b"reason", "standing", b"standing", "stuck", b"stuck", "taints", b"taints", "to_mark", b"to_mark", "to_mark_not_ready", b"to_mark_not_ready", "zone", b"zone", "zone_state", b"zone_state"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__zone_state: _TypeAlias = _typing.Literal["zone_state"]  # noqa: Y015
+    _WhichOneofArgType__zone_state: _TypeAlias = _typing.Literal["_zone_state", b"_zone_state"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__zone_state) -> _WhichOneofReturnType__zone_state | None: ...
+
+Global___NodeLossReport: _TypeAlias = NodeLossReport  # noqa: Y015
+
+@_typing.final
+class StuckPod(_message.Message):
+    """A pod that was deleted and does not go, since nobody may force it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POD_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    message: _builtins.str
+    """Why nobody may, and what would release it."""
+    @_builtins.property
+    def pod(self) -> _object_reference_pb2.ObjectReference:
+        """Whom it concerns."""
+
+    def __init__(
+        self,
+        *,
+        pod: _object_reference_pb2.ObjectReference | None = ...,
+        message: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["pod", b"pod"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "pod", b"pod"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StuckPod: _TypeAlias = StuckPod  # noqa: Y015
