@@ -16,6 +16,10 @@ from tests.conformance.device_taints import (
     model_device_sequence,
     model_device_taint,
 )
+from tests.conformance.node_loss import (
+    has_deletion_timestamp_alone,
+    has_pod_of_daemon_set_by_one_rule_only,
+)
 from tests.conformance.pressure import (
     CONTAINERFS_ALIASING,
     LEAST_GRACE,
@@ -58,6 +62,12 @@ def _overflows(case: Json) -> bool:
     )
 
 
+# What follows from which pods are deleted: a delete that fails is the last that is tried, and no pod
+# after it is marked.
+_OF_DELETES = frozenset(
+    {"remaining", "deleted", "deleteAttempts", "events", "statusUpdates", "error"}
+)
+
 DIFFERENCES = (
     Difference(
         name="toleration-seconds-overflow",
@@ -88,6 +98,21 @@ DIFFERENCES = (
         reason="a quantity beyond an int64 is negative upstream; ours is exact",
         applies=has_huge_quantity,
         fields=frozenset({"thresholds"}),
+    ),
+    Difference(
+        name="daemon-set-by-owner",
+        system="delete_pods",
+        reason="a pod belongs to who manages it; a selector may choose pods of others",
+        applies=has_pod_of_daemon_set_by_one_rule_only,
+        fields=_OF_DELETES,
+    ),
+    Difference(
+        name="deletion-timestamp-alone",
+        system="delete_pods",
+        reason="a pod with a deletionTimestamp is being deleted, whether it tells its grace period "
+        "or not; no API server serves one without",
+        applies=has_deletion_timestamp_alone,
+        fields=_OF_DELETES,
     ),
 )
 

@@ -23,6 +23,11 @@ from tests.conformance.device_taints import (
     answer_device_taint,
     answer_device_toleration,
 )
+from tests.conformance.node_loss import (
+    answer_delete_pods,
+    answer_mark_pods_not_ready,
+    comparable_marks,
+)
 from tests.conformance.pods import answer_qos
 from tests.conformance.pressure import (
     answer_admit,
@@ -114,6 +119,8 @@ SYSTEMS: dict[str, Callable[[Json], Json]] = {
     "default_tolerations": answer_default_tolerations,
     "extended_resource_toleration": answer_extended_resource_toleration,
     "daemonset_tolerations": answer_daemonset_tolerations,
+    "delete_pods": answer_delete_pods,
+    "mark_pods_not_ready": answer_mark_pods_not_ready,
 }
 
 # Where the file tells more than can be compared: what is left of it.
@@ -126,4 +133,5 @@ COMPARABLE: dict[str, Callable[[Json], Json]] = {
     "default_tolerations": comparable_tolerations,
     "extended_resource_toleration": comparable_tolerations,
     "daemonset_tolerations": comparable_tolerations,
+    "mark_pods_not_ready": comparable_marks,
 }

@@ -74,12 +74,13 @@ class NodeLossRound(Round):
 
         Args:
             node: as the API server has it.
-            pods: all that are known to be on it.
+            pods: all that are known; those of other nodes are passed over.
             facts: what else is known.
             now: in UTC.
             options: of the question.
         """
         self._facts, self._now = facts, now
+        self._marks_ended = options.evict_ended_pods
         self._settings: NodeLossSettings = facts.settings or DEFAULTS
         self._claims = claims_by_key(facts.claims)
         self._standing: Standing = standing_of(node, facts, now)
@@ -202,6 +203,12 @@ class NodeLossRound(Round):
         lost = self._standing.state.is_lost
         acts = lost and self._held is None and self._is_over
         held = self._held
+        here = [
+            pod
+            for pod in pods
+            if pod.spec.node_name == node.metadata.name
+            and (self._marks_ended or not pod.is_finished)
+        ]
         return NodeLossReport(
             standing=self._standing,
             zone=zone,
@@ -211,9 +218,9 @@ class NodeLossRound(Round):
             proof=self._proof,
             acts=acts,
             events=(deleting_all(node.metadata.name),) if acts and pods else (),
-            to_mark=_names(pods, self._lacks_reason) if acts else (),
-            to_mark_not_ready=_names(pods, lambda pod: pod.is_ready) if self._is_doubtful else (),
-            stuck=tuple(self._stuck(pods)),
+            to_mark=_names(here, self._lacks_reason) if acts else (),
+            to_mark_not_ready=_names(here, _may_say_ready) if self._is_doubtful else (),
+            stuck=tuple(self._stuck(here)),
             reason=CAUSE if held is None else held.reason,
             message=self._words if held is None else held.message,
         )
@@ -227,7 +234,7 @@ class NodeLossRound(Round):
     def _lacks_reason(self, pod: Pod) -> bool:
         return pod.status.reason != self._settings.reason.value
 
-    def _stuck(self, pods: tuple[Pod, ...]) -> Iterator[StuckPod]:
+    def _stuck(self, pods: Iterable[Pod]) -> Iterator[StuckPod]:
         for pod in pods:
             if pod.is_terminating and not pod.is_finished:
                 found = self.of(pod)
@@ -235,7 +242,13 @@ class NodeLossRound(Round):
                     yield StuckPod(pod=reference_to(pod), message=found.message)
 
 
-def _names(pods: tuple[Pod, ...], wanted: Callable[[Pod], bool]) -> tuple[ObjectReference, ...]:
+def _may_say_ready(pod: Pod) -> bool:
+    """Whether its first condition Ready is anything but False (MarkPodsNotReady)."""
+    said = next((one for one in pod.status.conditions if one.type == "Ready"), None)
+    return said is not None and said.status != "False"
+
+
+def _names(pods: Iterable[Pod], wanted: Callable[[Pod], bool]) -> tuple[ObjectReference, ...]:
     return tuple(reference_to(pod) for pod in pods if wanted(pod))
 
 

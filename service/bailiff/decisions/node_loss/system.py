@@ -69,7 +69,8 @@ class NodeLossSystem(System[NodeLossFacts]):
         """See System."""
         if scene.node is None:
             return _NoNode()
-        return NodeLossRound(scene.node, scene.on_node, facts, scene.now, options)
+        pods = (*scene.pods, *(scene.neighbours or ()))
+        return NodeLossRound(scene.node, pods, facts, scene.now, options)
 
 
 class _NoNode(Round):
