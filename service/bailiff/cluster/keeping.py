@@ -13,12 +13,15 @@ class Keep:
         pod_labels: else pods come with LABELS_NOT_KEPT; most have labels of their own.
         pod_resources: by what pods are weighed under pressure: containers, volumes, and what they
             have been given; else they are absent.
+        pod_bonds: what binds pods to a node that is lost: their claims of storage, whether they say
+            that they are ready, and the labels of those that nobody manages.
         node_status: conditions, addresses, and what runs on a node; else it is empty.
         node_labels: those of these keys, besides the zone.
     """
 
     pod_labels: bool = False
     pod_resources: bool = False
+    pod_bonds: bool = False
     node_status: bool = False
     node_labels: frozenset[str] = frozenset()
 

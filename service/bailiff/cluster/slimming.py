@@ -17,16 +17,17 @@ from bailiff.kinds import (
     LABELS_NOT_KEPT,
     Node,
     Pod,
+    PodCondition,
     ResourceClaim,
     ResourceSlice,
 )
 from bailiff.kinds.meta import as_served
-from bailiff.kinds.pod_volumes import Volume
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bailiff.kinds import PodCondition
+    from bailiff.kinds.meta import ObjectMeta
+    from bailiff.kinds.pod_volumes import Volume
 
 T = TypeVar("T")
 
@@ -41,7 +42,6 @@ _WEIGHED_OF_SPEC: tuple[tuple[str, Any], ...] = (
     ("init_containers", ()),
     ("overhead", {}),
     ("resources", None),
-    ("volumes", ()),
     ("priority_class_name", ""),
 )
 _WEIGHED_OF_STATUS: tuple[tuple[str, Any], ...] = (
@@ -67,6 +67,7 @@ class PodSlimmer:
         """
         self._resources = EncodedTable(max_entries) if keep.pod_resources else None
         self._labels = LabelTable(max_entries) if keep.pod_labels else None
+        self._bonds = keep.pod_bonds
         # Owners apart: a fleet has more of them than of anything else, and they must not keep
         # the rest out where there are more than a table has room for.
         self._owners = InternTable(max_entries).intern
@@ -79,29 +80,51 @@ class PodSlimmer:
         force_setattr(metadata, "namespace", intern(metadata.namespace))
         force_setattr(metadata, "owner_references", self._owners(metadata.owner_references))
         force_setattr(metadata, "annotations", intern(as_served(metadata.annotations)))
-        kept = self._labels
-        labels = LABELS_NOT_KEPT if kept is None else kept.share(metadata.labels)
-        force_setattr(metadata, "labels", labels)
+        self._slim_labels(metadata)
         force_setattr(spec, "node_name", intern(spec.node_name))
         force_setattr(spec, "tolerations", intern(spec.tolerations))
+        volumes = self._volumes(spec.volumes)
         for value, fields in ((spec, _WEIGHED_OF_SPEC), (status, _WEIGHED_OF_STATUS)):
             for name, absent in fields:
                 force_setattr(value, name, self._weighed(getattr(value, name), absent))
+        force_setattr(spec, "volumes", volumes)
         force_setattr(status, "phase", intern(status.phase))
         force_setattr(status, "reason", intern(status.reason))
         force_setattr(status, "conditions", self._conditions(status.conditions))
         return pod
 
     def _weighed(self, value: Any, absent: Any) -> Any:  # noqa: ANN401 - as many types as fields
-        """What pods of one workload have alike; of volumes those that are weighed."""
+        """What pods of one workload have alike."""
         if self._resources is None or value == absent:
             return absent
-        if value and isinstance(value, tuple) and isinstance(value[0], Volume):
-            value = tuple([one for one in value if one.is_weighed])
         return self._resources.share(value)
+
+    def _volumes(self, volumes: tuple[Volume, ...]) -> tuple[Volume, ...]:
+        """Those that are weighed, and those that are claims."""
+        if not volumes or (self._resources is None and not self._bonds):
+            return ()
+        weighs, bonds = self._resources is not None, self._bonds
+        kept = [one for one in volumes if (weighs and one.is_weighed) or (bonds and one.is_claim)]
+        # Claims have names of their own, which nobody shares.
+        if self._resources is None or any(one.is_claim for one in kept):
+            return tuple(kept)
+        shared: tuple[Volume, ...] = self._resources.share(tuple(kept))
+        return shared
+
+    def _slim_labels(self, metadata: ObjectMeta) -> None:
+        kept = self._labels
+        if kept is not None:
+            force_setattr(metadata, "labels", kept.share(metadata.labels))
+        elif not self._bonds or any(one.controller for one in metadata.owner_references):
+            force_setattr(metadata, "labels", LABELS_NOT_KEPT)
 
     def _conditions(self, conditions: tuple[PodCondition, ...]) -> tuple[PodCondition, ...]:
         kept = tuple([one for one in conditions if one.type in KEPT_CONDITIONS])
+        if self._bonds:
+            # Without its times one value serves all pods.
+            ready = [one for one in conditions if one.type == "Ready"][:1]
+            shared = [self._intern(PodCondition(type=one.type, status=one.status)) for one in ready]
+            kept = (*kept, *shared)
         for one in kept:
             force_setattr(one, "type", self._intern(one.type))
             force_setattr(one, "status", self._intern(one.status))

@@ -77,8 +77,8 @@ class EvictionTerms(Value, frozen=True):
         phase: of the pod; empty leaves the pod its own. It is written as soon as the delete has
             been taken, and not before: kube-apiserver deletes a pod that has ended at once,
             whatever grace period is asked for.
-        status_reason: of `status.reason`, to write with the phase.
-        status_message: of `status.message`, to write with the phase.
+        status_reason: of `status.reason`, to write with the phase; without one before the delete.
+        status_message: of `status.message`, to write with that.
         grace_period_seconds: to delete with; absent leaves the pod its own.
         keeps_pod: the pod object stays, only its status is written, the phase included. Its
             kubelet gives it the pod's own grace period then.

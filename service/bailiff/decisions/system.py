@@ -141,6 +141,8 @@ class System(ABC, Generic[F]):
         ranks: what it says of a pod may depend on the other pods of the node, of some nodes at
             least (`ranks_on`). They are shown to it where they are known, and the worker looks at
             the whole node when one of them changes.
+        judges_arrivals: it may say something of a pod that comes to a node now; else it has no part
+            in whether one may be put there.
         wants: the kinds that `look_up` may want to see, pods and nodes aside.
         facts: the type of its section of a question.
         report: the type of what it says of anything but pods; None: nothing.
@@ -152,6 +154,7 @@ class System(ABC, Generic[F]):
     needs: ClassVar[str] = ""
     by_node: ClassVar[bool] = True
     ranks: ClassVar[bool] = False
+    judges_arrivals: ClassVar[bool] = True
     wants: ClassVar[tuple[type[Value], ...]] = ()
     facts: type[F]
     report: ClassVar[type[Value] | None] = None

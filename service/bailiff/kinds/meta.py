@@ -65,6 +65,7 @@ class Annotations(
     rename={
         "taints_first_observed": "bailiff.dev/taints-first-observed",
         "pressure_state": "bailiff.dev/pressure-state",
+        "node_loss": "bailiff.dev/node-loss",
         "acknowledged_taints": "bailiff.dev/acknowledged-taints",
         "maintenance": "bailiff.dev/maintenance",
         "do_not_evict": "bailiff.dev/do-not-evict",
@@ -80,6 +81,7 @@ class Annotations(
             worker writes it.
         pressure_state: on a node, since when its thresholds are met and which conditions hold, as
             the worker writes it.
+        node_loss: on a node, since when it is lost, and what was done, as the worker writes it.
         acknowledged_taints: on a node, taints that may evict however many pods, as
             `key=value:NoExecute`, with commas.
         maintenance: on a node, from when on its pods are asked to leave (RFC 3339).
@@ -92,6 +94,7 @@ class Annotations(
 
     taints_first_observed: str = ""
     pressure_state: str = ""
+    node_loss: str = ""
     acknowledged_taints: str = ""
     maintenance: str = ""
     do_not_evict: str | None = None

@@ -61,6 +61,11 @@ class Volume(Value, frozen=True):
         return any(one is not None for one in sources)
 
     @property
+    def is_claim(self) -> bool:
+        """It is storage that outlives a container, and may be one node's alone."""
+        return self.persistent_volume_claim is not None or self.ephemeral is not None
+
+    @property
     def is_local(self) -> bool:
         """What is in it takes space of the node (localVolumeNames in pkg/kubelet/eviction)."""
         in_memory = self.empty_dir is not None and self.empty_dir.medium != ""

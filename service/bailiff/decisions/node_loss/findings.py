@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 SYSTEM = "node-loss"
 # What evicts; the same for all pods of all lost nodes.
 CAUSE = "NodeLost"
+# Of pods that the taints of their node evict.
+LEFT_TO_TAINTS = "LeftToTaints"
 # Of a pod that was deleted, does not go, and that nobody may force.
 STUCK = "Stuck"
 _TERMS = EvictionTerms(
@@ -58,6 +60,10 @@ class LostNodeSubject(Subject, frozen=True, tag="lostNode"):
     """
 
     standing: Standing
+
+
+# Of pods on a node that is not lost; shared, since there are so many of them.
+READY = keep(SYSTEM, "NodeReady", "the node is ready, or its kubelet lives")
 
 
 def goes(

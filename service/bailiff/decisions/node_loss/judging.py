@@ -8,7 +8,12 @@ from bailiff.decisions.criticality import is_mirror, is_static
 from bailiff.decisions.decision import TraceStep, reference_to
 from bailiff.decisions.node_loss import findings
 from bailiff.decisions.node_loss.facts import ZoneCount
-from bailiff.decisions.node_loss.findings import CAUSE, STUCK, LostNodeSubject
+from bailiff.decisions.node_loss.findings import (
+    CAUSE,
+    LEFT_TO_TAINTS,
+    STUCK,
+    LostNodeSubject,
+)
 from bailiff.decisions.node_loss.needs import claims_by_key, daemon_set_of, why_proof
 from bailiff.decisions.node_loss.proof import RELEASE, contradiction_in, proof_of
 from bailiff.decisions.node_loss.report import NodeLossReport, StuckPod
@@ -37,6 +42,8 @@ if TYPE_CHECKING:
 _ENDING = "the pod is being deleted already"
 # What keeps the pods of a lost node that are being deleted from being forced, too.
 _DOUBTED = "Contradiction"
+# Where nobody says that pods are not ready, since the node may live, or others say so.
+_NOT_MARKED = frozenset({_DOUBTED, LEFT_TO_TAINTS, "AllZonesDown", "ZoneDown"})
 _STATES = {
     NodeState.NOT_READY: "not ready",
     NodeState.UNKNOWN: "not heard of",
@@ -66,6 +73,7 @@ class NodeLossRound(Round):
 
     hastens: ClassVar[bool] = True
     tells_of_ending: ClassVar[bool] = True
+    report: NodeLossReport
 
     def __init__(
         self, node: Node, pods: Iterable[Pod], facts: NodeLossFacts, now: datetime, options: Options
@@ -135,9 +143,9 @@ class NodeLossRound(Round):
         against = contradiction_in(node, self._facts, lives=alive)
         if against:
             return Stays(_DOUBTED, against)
-        left_to = _evicting_taint(node)
+        left_to = evicting_taint(node)
         if left_to and not self._settings.beside_taints:
-            return Stays("LeftToTaints", f"the taint {left_to}:NoExecute evicts from the node")
+            return Stays(LEFT_TO_TAINTS, f"the taint {left_to}:NoExecute evicts from the node")
         return self._why_not_yet()
 
     def _why_not_yet(self) -> Stays | None:
@@ -228,7 +236,7 @@ class NodeLossRound(Round):
     @property
     def _is_doubtful(self) -> bool:
         """Nobody knows whether its pods are ready."""
-        against = self._held is not None and self._held.reason == _DOUBTED
+        against = self._held is not None and self._held.reason in _NOT_MARKED
         return self._standing.state.is_lost and not against
 
     def _lacks_reason(self, pod: Pod) -> bool:
@@ -262,7 +270,7 @@ def _words_of(name: str, standing: Standing, now: datetime) -> str:
     return f"{told}; its pods go at {describe_time(standing.deadline)}, unless it comes back"
 
 
-def _evicting_taint(node: Node) -> str:
+def evicting_taint(node: Node) -> str:
     """The key of the taint of a node that fails by which its pods are evicted; empty: none."""
     found = (one.key for one in node.spec.taints if one.effect == NO_EXECUTE)
     return next((key for key in found if key in FAILING_NODE), "")

@@ -13,13 +13,11 @@ from bailiff.decisions.node_loss.weighing import weigh
 from bailiff.decisions.system import Round, System
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from bailiff.decisions.cost import Cost
     from bailiff.decisions.decision import Finding
     from bailiff.decisions.options import Options
     from bailiff.decisions.system import Scene
-    from bailiff.kinds import Node, Pod
+    from bailiff.kinds import Pod
 
 _NOTHING = NodeLossFacts()
 
@@ -32,6 +30,7 @@ class NodeLossSystem(System[NodeLossFacts]):
 
     name = SYSTEM
     needs = "node"
+    judges_arrivals = False
     facts = NodeLossFacts
     report = NodeLossReport
     subjects = (LostNodeSubject,)
@@ -56,14 +55,6 @@ class NodeLossSystem(System[NodeLossFacts]):
     def cost(self, scene: Scene, facts: NodeLossFacts, options: Options) -> Cost:
         """Each pod is looked at in the round and for the report."""
         return weigh(scene, facts, explain=options.explain)
-
-    def sees_of_node(self, node: Node) -> Hashable:  # noqa: ARG002 - as of System
-        """Nothing: of pods that come now it says nothing."""
-        return None
-
-    def sees_of_pod(self, pod: Pod) -> Hashable | None:  # noqa: ARG002 - as of System
-        """Nothing, as of nodes."""
-        return ()
 
     def prepare(self, scene: Scene, facts: NodeLossFacts, options: Options) -> Round:
         """See System."""

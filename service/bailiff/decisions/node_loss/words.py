@@ -13,7 +13,8 @@ EVICTION_REASON = "NodeControllerEviction"
 # `{pod}` and `{node}` are filled in by EvictionTerms.filled.
 MARKING = "Marking for deletion Pod {pod} from Node {node}"
 UNRESPONSIVE = "Node {node} which was running pod {pod} is unresponsive"
-# On each pod that is marked as not ready.
+# On each pod that was deleted and does not go: ours. And on each that is marked as not ready.
+STUCK_REASON = "NodeLossStuck"
 NODE_NOT_READY = EventNote(type="Warning", reason="NodeNotReady", message="Node is not ready")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from bailiff.cluster import EVENTS, PODS, AlreadyExistsError, Cluster, PatchType
 from bailiff.decisions.text import describe_time
@@ -19,6 +19,20 @@ if TYPE_CHECKING:
     from bailiff.kinds import Pod, PodCondition
 
 
+class Mark(NamedTuple):
+    """What is written into the status of a pod of which nobody hears any more.
+
+    Attributes:
+        reason: of `status.reason`; empty: it stays.
+        message: of `status.message`, with that.
+        not_ready: its condition Ready becomes False.
+    """
+
+    reason: str = ""
+    message: str = ""
+    not_ready: bool = False
+
+
 class PodActions(Protocol):
     """The port; all raise ClusterError."""
 
@@ -26,7 +40,8 @@ class PodActions(Protocol):
         """Write what announces an eviction: the condition where it is missing.
 
         Returns the pod as the server has it. Terms that name none write nothing: the pod of this
-        UID is looked at. Where they keep the pod, phase, reason and message are written with it.
+        UID is looked at. Where they keep the pod, phase, reason and message are written with it;
+        a reason without a phase is written, too.
         A phase ends the pod for good, so it is written on this version of it only; ConflictError
         for another.
         """
@@ -38,6 +53,10 @@ class PodActions(Protocol):
         One that has ended by itself meanwhile keeps its own. ConflictError where somebody else has
         written it between the look and the write.
         """
+        ...
+
+    async def mark(self, pod: Pod, mark: Mark, now: datetime) -> None:
+        """Write into the status of the pod of this UID that nobody hears of it any more."""
         ...
 
     async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
@@ -148,6 +167,8 @@ class ClusterActions:
         ends = bool(terms.phase) and terms.keeps_pod
         guard = {"resourceVersion": pod.metadata.resource_version} if ends else {}
         status = _phase_body(terms) if ends else {}
+        if terms.status_reason and not terms.phase:
+            status = _reason_body(terms.status_reason, terms.status_message)
         if terms.condition is not None:
             status["conditions"] = (_condition_body(pod, terms.condition, now),)
         return await self._patch_status(pod, guard, status)
@@ -158,6 +179,15 @@ class ClusterActions:
         if not current.is_finished:
             version = {"resourceVersion": current.metadata.resource_version}
             await self._patch_status(pod, version, _phase_body(terms))
+
+    async def mark(self, pod: Pod, mark: Mark, now: datetime) -> None:
+        """See PodActions. A wrong UID in the patch is answered with a conflict."""
+        status = _reason_body(mark.reason, mark.message) if mark.reason else {}
+        if mark.not_ready:
+            at = describe_time(now.replace(microsecond=0))
+            ready = {"type": "Ready", "status": "False", "lastTransitionTime": at}
+            status["conditions"] = (ready,)
+        await self._patch_status(pod, {}, status)
 
     async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
         """See PodActions. The version is a precondition: nobody else's condition is reset."""
@@ -261,6 +291,10 @@ def _phase_body(terms: EvictionTerms) -> dict[str, Any]:
     if terms.status_message:
         status["message"] = terms.status_message
     return status
+
+
+def _reason_body(reason: str, message: str) -> dict[str, Any]:
+    return {"reason": reason, "message": message}
 
 
 def _condition_body(pod: Pod, condition: PodCondition, now: datetime) -> dict[str, Any]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bailiff.cluster import Resource, WatchEvent
     from bailiff.decisions import EventNote, EvictionTerms
     from bailiff.kinds import Pod, PodCondition
+    from bailiff.worker.execute.actions import Mark
     from bailiff.worker.execute.event_bodies import Regarding
     from bailiff.worker.mirror.watching import EventSource
     from bailiff.worker.shadow.comparison import Comparison
@@ -45,6 +46,9 @@ class ShadowActions:
         return replace(pod, status=replace(pod.status, phase=terms.phase))
 
     async def set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
+        """See PodActions."""
+
+    async def mark(self, pod: Pod, mark: Mark, now: datetime) -> None:
         """See PodActions."""
 
     async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:

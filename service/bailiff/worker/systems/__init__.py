@@ -35,7 +35,7 @@ HALVES: Mapping[str, MakeSystem] = {
 
 # Asked by the faces alone, unless the operator has the worker act by them too: then their halves
 # are among those that `halves_of` is given.
-OPT_IN = frozenset({"pressure"})
+OPT_IN = frozenset({"pressure", "node-loss"})
 
 
 def halves_of(

@@ -1,0 +1,82 @@
+"""When the next node of a zone may be given up.
+
+Source: RateLimitedTimedQueue in pkg/controller/nodelifecycle/scheduler/rate_limited_queue.go, and
+the token bucket of k8s.io/client-go/util/flowcontrol, with a burst of one (EvictionRateLimiterBurst
+in node_lifecycle_controller.go).
+"""
+
+from __future__ import annotations
+
+import math
+
+
+class _Bucket:
+    """One token at most, filled at `rate` a second; `at`: when `tokens` was right."""
+
+    __slots__ = ("at", "rate", "tokens")
+
+    def __init__(self, rate: float, at: float) -> None:
+        self.rate = rate
+        self.tokens = 1.0
+        self.at = at
+
+
+class ZonePacer:
+    """A bucket for each zone, full at first, as a zone that was quiet has it."""
+
+    def __init__(self) -> None:
+        """Know no zone yet."""
+        self._buckets: dict[str, _Bucket] = {}
+
+    def set_rate(self, zone: str, rate: float, elapsed: float) -> None:
+        """So many nodes a second from now on, 0 and up.
+
+        A zone that had no token for the next node has none at the new rate, either (SwapLimiter).
+
+        Args:
+            zone: its name.
+            rate: nodes a second.
+            elapsed: seconds, never stepped.
+        """
+        bucket = self._buckets.get(zone)
+        if bucket is None:
+            self._buckets[zone] = _Bucket(rate, elapsed)
+        elif bucket.rate != rate:
+            self._fill(bucket, elapsed)
+            bucket.tokens = 1.0 if bucket.tokens >= 1.0 else 0.0
+            bucket.rate = rate
+
+    def wait(self, zone: str, elapsed: float) -> float:
+        """Seconds until a node of the zone may be given up; infinity: none, at this rate."""
+        bucket = self._buckets.get(zone)
+        if bucket is None or bucket.rate <= 0:
+            return math.inf
+        self._fill(bucket, elapsed)
+        return (1.0 - bucket.tokens) / bucket.rate
+
+    def take(self, zone: str, elapsed: float) -> bool:
+        """Give up one node of the zone, if its turn has come."""
+        if self.wait(zone, elapsed) > 0:
+            return False
+        self._buckets[zone].tokens -= 1.0
+        return True
+
+    def spent(self, zone: str, ago: float, rate: float, elapsed: float) -> None:
+        """A node of the zone was given up so many seconds ago, by whoever was at work then.
+
+        Args:
+            zone: its name.
+            ago: seconds; less than 0 counts as 0.
+            rate: nodes a second since then, about.
+            elapsed: seconds, never stepped.
+        """
+        bucket = self._buckets.setdefault(zone, _Bucket(rate, elapsed))
+        self._fill(bucket, elapsed)
+        bucket.tokens = min(bucket.tokens, max(0.0, ago) * rate)
+
+    def _fill(self, bucket: _Bucket, elapsed: float) -> None:
+        passed = max(0.0, elapsed - bucket.at)
+        # What is a hair short of a token by the digits of the clock is one.
+        tokens = bucket.tokens + passed * bucket.rate
+        bucket.tokens = 1.0 if tokens > 1.0 - 1e-9 else tokens
+        bucket.at = elapsed

@@ -1,0 +1,167 @@
+"""Since when a node is lost, by whoever watches it, in time that no clock can be stepped by.
+
+A node lives as long as its signs of life change: the renewal of its Lease, and the heartbeat of its
+Ready condition. What they say is of the node's own clock, and is only compared with what they said
+before, never with ours. How long they stand still is elapsed time, as in
+pkg/controller/nodelifecycle/node_lifecycle_controller.go (probeTimestamp), and so is the time that
+a lost node has: a clock that is stepped makes nobody go early, and holds nobody up.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from bailiff.decisions.instants import moved
+from bailiff.decisions.node_loss.standing import NodeState, ready_condition
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bailiff.decisions.node_loss.settings import NodeLossSettings
+    from bailiff.kinds import Node
+    from bailiff.kinds.lease import Lease
+
+# Seconds by which the wall clock may drift from elapsed time before the instant that is told moves.
+_DRIFT = 2.0
+
+
+class Moment(NamedTuple):
+    """One instant by both kinds of time.
+
+    Attributes:
+        now: by the wall clock, in UTC.
+        elapsed: seconds since some fixed point, never stepped.
+    """
+
+    now: datetime
+    elapsed: float
+
+
+class Signs(NamedTuple):
+    """What a node says of itself, by its own clock.
+
+    Attributes:
+        renewed: of its Lease; None: it has none.
+        heartbeat: of its Ready condition, which its kubelet writes; None: it has none.
+    """
+
+    renewed: datetime | None
+    heartbeat: datetime | None
+
+
+def signs_of(node: Node, lease: Lease | None) -> Signs:
+    """The signs of life of a node."""
+    ready = ready_condition(node)
+    renewed = None if lease is None else lease.spec.renew_time
+    return Signs(renewed, None if ready is None else ready.last_heartbeat_time)
+
+
+class Vigil:
+    """One node that is watched.
+
+    Attributes:
+        uid: of the node.
+        state: as it was seen last.
+        signs: likewise.
+        transition: when its Ready condition changed, by the clock of whoever changed it.
+        lives: its signs of life are newer than `silent_after`, whatever its Ready condition says.
+    """
+
+    def __init__(self, uid: str) -> None:
+        """A node that has not been looked at yet."""
+        self.uid = uid
+        self.state = NodeState.READY
+        self.signs = Signs(None, None)
+        self.transition: datetime | None = None
+        self.lives = False
+        self._seen = False
+        self._sign_at = -math.inf
+        self._lost_at: float | None = None
+        self._told: datetime | None = None
+
+    def see(
+        self, node: Node, lease: Lease | None, moment: Moment, settings: NodeLossSettings
+    ) -> NodeState:
+        """Look at it; its state by now.
+
+        At the first look signs of life prove nothing, since they may be old. So a node whose Ready
+        condition is True is believed for `silent_after`, and one whose is not is lost at once.
+
+        Args:
+            node: as the API server has it.
+            lease: of the node; None: there is none.
+            moment: of the look.
+            settings: as told.
+        """
+        self._sign_at = self._last_sign(node, lease, moment.elapsed)
+        self.signs, self._seen = signs_of(node, lease), True
+        ready = ready_condition(node)
+        self.transition = None if ready is None else ready.last_transition_time
+        self.lives = moment.elapsed - self._sign_at < settings.silent_after
+        self.state = self.peek(node, lease, moment.elapsed, settings)
+        if not self.state.is_lost:
+            self._lost_at = self._told = None
+        elif self._lost_at is None:
+            self._lost_at = moment.elapsed
+        return self.state
+
+    def peek(
+        self, node: Node, lease: Lease | None, elapsed: float, settings: NodeLossSettings
+    ) -> NodeState:
+        """What `see` would say of this, of which nothing is kept: it may be newer than the rest."""
+        status = _status(node)
+        lives = elapsed - self._last_sign(node, lease, elapsed) < settings.silent_after
+        if status == "True":
+            # Without a Lease nobody hears of it more often than once in some minutes.
+            heard = lives or signs_of(node, lease).renewed is None
+            return NodeState.READY if heard else NodeState.SILENT
+        if status == "False":
+            return NodeState.NOT_READY
+        return NodeState.LEASE_RENEWED if lives else NodeState.UNKNOWN
+
+    def _last_sign(self, node: Node, lease: Lease | None, elapsed: float) -> float:
+        if not self._seen:
+            return elapsed if _status(node) == "True" else -math.inf
+        return elapsed if _is_newer(signs_of(node, lease), self.signs) else self._sign_at
+
+    def lost_for(self, elapsed: float) -> float:
+        """Seconds for which it is lost; 0: it is not."""
+        return 0.0 if self._lost_at is None else max(0.0, elapsed - self._lost_at)
+
+    def lost_since(self, moment: Moment) -> datetime | None:
+        """The instant since which it is lost, by the wall clock as that is now; None: it is not.
+
+        It stays the same as long as the wall clock and elapsed time go together.
+        """
+        if self._lost_at is None:
+            return None
+        since = moved(moment.now, timedelta(0, self._lost_at - moment.elapsed))
+        if self._told is None or abs((since - self._told).total_seconds()) > _DRIFT:
+            self._told = since
+        return self._told
+
+    def resume(self, seconds: float, elapsed: float) -> None:
+        """It has been lost for so long already, as another worker has seen, or this one before."""
+        if self._lost_at is not None:
+            self._lost_at = min(self._lost_at, elapsed - max(0.0, seconds))
+            self._told = None
+
+    def start_anew(self, elapsed: float) -> None:
+        """Its time starts over, if it is lost; else it is as if it had just been heard of."""
+        if self._lost_at is None:
+            self._sign_at = elapsed
+        else:
+            self._lost_at, self._told = elapsed, None
+
+
+def _status(node: Node) -> str:
+    """Of its Ready condition; one that has none is not heard of."""
+    ready = ready_condition(node)
+    return "Unknown" if ready is None else ready.status
+
+
+def _is_newer(signs: Signs, before: Signs) -> bool:
+    """Whether any of them is there, and is not what it was; one that goes away is no sign."""
+    return any(new is not None and new != old for new, old in zip(signs, before, strict=True))

@@ -1,0 +1,1 @@
+"""The system node-loss in a worker."""

@@ -1,0 +1,199 @@
+"""All nodes that are watched: how they stand, and whose turn it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bailiff.decisions.node_loss.facts import NodeLossFacts
+from bailiff.decisions.node_loss.judging import evicting_taint
+from bailiff.decisions.node_loss.memory import memory_of
+from bailiff.decisions.node_loss.pace import ZonePacer
+from bailiff.decisions.node_loss.proof import contradiction_in
+from bailiff.decisions.node_loss.zones import all_down, count_zones, pace_of, zone_of
+from bailiff.worker.systems.node_loss.watched import WatchedNode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from bailiff.decisions.node_loss.facts import ZoneCount
+    from bailiff.decisions.node_loss.report import StuckPod
+    from bailiff.decisions.node_loss.settings import NodeLossSettings
+    from bailiff.decisions.node_loss.silence import Moment
+    from bailiff.kinds import Node
+    from bailiff.worker.systems.node_loss.leases import NodeLeases
+
+# Nodes that are named in /v1/queue, at most.
+_NAMED = 100
+
+
+class Fleet:
+    """Watched nodes by name, and the pace of their zones.
+
+    Attributes:
+        zones: how many nodes of each are ready, as of the last look at all.
+    """
+
+    def __init__(self, settings: NodeLossSettings, leases: NodeLeases) -> None:
+        """Watch no node yet."""
+        self._settings = settings
+        self._leases = leases
+        self._nodes: dict[str, WatchedNode] = {}
+        self._lost: dict[str, WatchedNode] = {}
+        self._pacer = ZonePacer()
+        self._all_down = False
+        self.zones: tuple[ZoneCount, ...] = ()
+
+    def get(self, name: str) -> WatchedNode | None:
+        """One, if it has been looked at."""
+        return self._nodes.get(name)
+
+    @property
+    def count(self) -> int:
+        """How many are watched."""
+        return len(self._nodes)
+
+    @property
+    def lost(self) -> list[WatchedNode]:
+        """Those that are lost, in the order in which they were found to be."""
+        return list(self._lost.values())
+
+    def drop(self, name: str) -> None:
+        """The node is gone."""
+        self._nodes.pop(name, None)
+        self._lost.pop(name, None)
+
+    def forget(self) -> None:
+        """Watch them anew, by what their annotations say: others may have acted meanwhile."""
+        self._nodes.clear()
+        self._lost.clear()
+
+    def see(self, node: Node, moment: Moment) -> tuple[WatchedNode, bool]:
+        """Look at a node; whether it has been lost, or has come back, since the last look."""
+        name, uid = node.metadata.name, node.metadata.uid
+        watched = self._nodes.get(name)
+        is_first = watched is None or watched.vigil.uid != uid
+        if watched is None or is_first:
+            watched = self._nodes[name] = WatchedNode(name, uid)
+            self._lost.pop(name, None)
+        before = watched.vigil.state
+        state = watched.vigil.see(node, self._leases.of(name), moment, self._settings)
+        if is_first:
+            self.recall(node, watched, moment)
+        if state.is_lost:
+            self._lost[name] = watched
+            self._doubt(node, watched)
+        elif self._lost.pop(name, None) is not None:
+            watched.forget_loss()
+        return watched, is_first or state is not before
+
+    def see_all(self, nodes: Iterable[Node], moment: Moment) -> list[str]:
+        """Look at all nodes; the names of those that changed."""
+        seen = [(node, *self.see(node, moment)) for node in nodes]
+        self.zones = count_zones((node, not watched.is_lost) for node, watched, _ in seen)
+        changed = [watched.name for _, watched, news in seen if news]
+        return changed + self._after_all_down(moment)
+
+    def due(
+        self, node_of: Callable[[str], Node | None], shards: int, moment: Moment
+    ) -> list[WatchedNode]:
+        """Those whose turn comes now; each is given its turn by that.
+
+        Args:
+            node_of: by name; None: it is gone, or not ours.
+            shards: into which the nodes are parted, each with a worker that has its part of the
+                pace.
+            moment: of the look.
+        """
+        waiting = [one for one in self._lost.values() if self._waits(one, moment)]
+        waiting.sort(key=lambda one: -one.vigil.lost_for(moment.elapsed))
+        found = []
+        for watched in waiting:
+            node = node_of(watched.name)
+            if node is None or self._is_left(node):
+                continue
+            zone = zone_of(node)
+            rate = pace_of(zone, self.zones, self._settings).rate / shards
+            self._pacer.set_rate(zone, rate, moment.elapsed)
+            if self._pacer.take(zone, moment.elapsed):
+                watched.released_at = moment.now
+                found.append(watched)
+        return found
+
+    def _waits(self, watched: WatchedNode, moment: Moment) -> bool:
+        over = watched.vigil.lost_for(moment.elapsed) >= self._settings.after
+        return over and watched.released_at is None and not watched.contradiction
+
+    def _is_left(self, node: Node) -> bool:
+        """Whether its taints evict from it anyway."""
+        return bool(evicting_taint(node)) and not self._settings.beside_taints
+
+    def _doubt(self, node: Node, watched: WatchedNode) -> None:
+        """Whoever says of one that lives that it is off is believed no more until it is back.
+
+        A person who has said so by the taint may have been a minute early.
+        """
+        if not (watched.contradiction and watched.is_off):
+            facts = NodeLossFacts(proof=watched.proof)
+            watched.contradiction = contradiction_in(node, facts, lives=watched.vigil.lives)
+
+    def recall(self, node: Node, watched: WatchedNode, moment: Moment) -> None:
+        """Go on where another worker has stopped, or this one before it was started anew."""
+        memory = memory_of(node.metadata.annotations.node_loss)
+        if memory is None or memory.uid != watched.vigil.uid:
+            return
+        watched.tainted = memory.tainted
+        lost_for = memory.lost_for(watched.vigil, moment.now)
+        if lost_for is None:
+            return
+        watched.vigil.resume(lost_for, moment.elapsed)
+        if memory.released is not None and lost_for >= self._settings.after:
+            watched.released_at = memory.released
+            ago = (moment.now - memory.released).total_seconds()
+            self._pacer.spent(zone_of(node), ago, self._settings.rate, moment.elapsed)
+
+    def _after_all_down(self, moment: Moment) -> list[str]:
+        """The time of every node starts over where no zone had a ready node, and one has now."""
+        before, self._all_down = self._all_down, all_down(self.zones, self._settings)
+        if not before or self._all_down:
+            return []
+        self.start_anew(moment)
+        return list(self._lost)
+
+    def start_anew(self, moment: Moment) -> None:
+        """The time of every lost node starts over, and all others are believed for a while."""
+        for watched in self._nodes.values():
+            watched.vigil.start_anew(moment.elapsed)
+        for watched in self._lost.values():
+            watched.forget_loss()
+
+    def describe(self, moment: Moment) -> dict[str, Any]:
+        """See SystemInWorker."""
+        lost = {one.name: self._told(one, moment) for one in self._lost.values()}
+        stuck = {one.pod.namespace + "/" + one.pod.name: one.message for one in self.stuck()}
+        return {
+            "nodes": len(self._nodes),
+            "lost": {"count": len(lost), "nodes": _first(lost)},
+            "stuck": {"count": len(stuck), "pods": _first(stuck)},
+            "zones": {one.name: [one.ready, one.not_ready] for one in self.zones[:_NAMED]},
+        }
+
+    def stuck(self) -> list[StuckPod]:
+        """Pods that were deleted and do not go, of all lost nodes."""
+        return [pod for one in self._lost.values() for pod in one.stuck]
+
+    def _told(self, watched: WatchedNode, moment: Moment) -> dict[str, Any]:
+        since, released = watched.vigil.lost_since(moment), watched.released_at
+        told: dict[str, Any] = {
+            "state": watched.vigil.state.value,
+            "since": None if since is None else since.isoformat(),
+            "released": None if released is None else released.isoformat(),
+        }
+        if watched.contradiction:
+            told["contradiction"] = watched.contradiction
+        if watched.proof is not None:
+            told["fence"] = {"off": watched.proof.off, "message": watched.proof.message}
+        return told
+
+
+def _first(found: dict[str, Any]) -> dict[str, Any]:
+    return {name: found[name] for name in sorted(found)[:_NAMED]}

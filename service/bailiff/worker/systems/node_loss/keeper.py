@@ -1,0 +1,314 @@
+"""What is done about a lost node itself: the last look before its pods go, its note, its taint.
+
+Everything about one node is done by one hand, in one order, so that no two writes of one node
+cross: the note that it is lost; once its turn has come the look at the live node, its Lease and its
+pods' bonds, and the question to the fence; the note of that; and when it is back, what takes all of
+it away. What is to be done is looked up anew with each try.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from bailiff.cluster import NODES, ClusterError, ConflictError, FencedError, NotFoundError, Resource
+from bailiff.decisions.node_loss.memory import memory_of
+from bailiff.decisions.node_loss.needs import (
+    OUT_OF_SERVICE,
+    claim_names,
+    controller_of,
+    is_out_of_service,
+)
+from bailiff.decisions.node_loss.silence import Moment
+from bailiff.decisions.node_loss.words import CONTROLLER
+from bailiff.decisions.text import describe_time
+from bailiff.kinds import Annotations
+from bailiff.kinds.daemon_set import DaemonSet
+from bailiff.kinds.lease import NODE_LEASES
+from bailiff.kinds.volume_claim import PersistentVolumeClaim
+from bailiff.worker.execute.event_bodies import Regarding
+from bailiff.worker.systems.node_loss.leases import LEASES
+from bailiff.worker.timers.retrying import Again, Retrying
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from prometheus_client import Counter
+
+    from bailiff.decisions.node_loss.memory import NodeLossMemory
+    from bailiff.kinds import Node, Pod
+    from bailiff.worker.systems.node_loss.fleet import Fleet
+    from bailiff.worker.systems.node_loss.leases import NodeLeases
+    from bailiff.worker.systems.node_loss.settings import NodeLossMode
+    from bailiff.worker.systems.node_loss.watched import WatchedNode
+    from bailiff.worker.systems.system import Parts
+
+ANNOTATION = next(
+    each for each in Annotations.__struct_encode_fields__ if each.endswith("node-loss")
+)
+# Who writes, by managedFields. The taint has a manager of its own: what a manager writes moves the
+# time of all that it owns, and one that taints nodes would seem to have edited the taints.
+NOTE_MANAGER, TAINT_MANAGER = "bailiff-node-loss", "bailiff-out-of-service"
+# The value says who has put it there. This effect evicts nobody by itself, so that pods of
+# DaemonSets stay; the key alone lets volumes be detached and pods be forced off (KEP-2268).
+TAINT_VALUE, TAINT_EFFECT = "bailiff", "NoSchedule"
+DAEMON_SETS = Resource("apps", "v1", "daemonsets", DaemonSet)
+CLAIMS = Resource("", "v1", "persistentvolumeclaims", PersistentVolumeClaim)
+
+_AT_A_TIME = 8
+# Seconds between two questions to the fence about a node whose pods have gone without proof.
+_ASK_AGAIN = 60.0
+# Seconds until the second try, doubled with each further one, up to the last number.
+_CONFLICT_DELAY = 0.1
+_FAILURE_DELAY = 1.0
+_MAX_DELAY = 60.0
+# Bytes: the wait is doubled no more often.
+_DOUBLED = 10
+
+log = structlog.get_logger(__name__)
+
+
+class Keeper(Retrying[str]):
+    """By the name of the node."""
+
+    def __init__(
+        self, parts: Parts, mode: NodeLossMode, fleet: Fleet, leases: NodeLeases, writes: Counter
+    ) -> None:
+        """Prepare.
+
+        Args:
+            parts: of the worker; without a source nobody is released, since nobody can look.
+            mode: the operator's.
+            fleet: the nodes.
+            leases: of nodes, as last seen.
+            writes: where they are counted, by what and fate.
+        """
+        super().__init__(parts.clock, at_a_time=_AT_A_TIME)
+        self._parts = parts
+        self._mode = mode
+        self._fleet = fleet
+        self._leases = leases
+        self._writes = writes
+        self._written = "onPaper" if parts.settings.on_paper else "written"
+        self._failing: set[str] = set()
+
+    async def forget(self) -> None:
+        """See Retrying."""
+        await super().forget()
+        self._failing.clear()
+
+    async def attempt(self, key: str, failures: int) -> Again | None:
+        """See Retrying. Bounded by the time of each request, and that of the fence."""
+        watched, node = self._fleet.get(key), self._parts.mirror.node(key)
+        if watched is None or node is None or node.metadata.uid != watched.vigil.uid:
+            return None
+        if not (self._parts.marks.owns(key) and self._parts.election.may_act()):
+            return None
+        try:
+            again = await self._keep(node, watched)
+        except FencedError:
+            self._writes.labels("node", "fenced").inc()
+            return None
+        except NotFoundError:
+            # It is gone, and the watch will tell.
+            return None
+        except ConflictError:
+            self._writes.labels("node", "outdated").inc()
+            return _later(_CONFLICT_DELAY, failures)
+        except ClusterError as error:
+            return self._failed(key, error, failures)
+        self._failing.discard(key)
+        return again
+
+    async def _keep(self, node: Node, watched: WatchedNode) -> Again | None:
+        await self._tell(node, watched)
+        if watched.released_at is not None and not watched.verified:
+            return await self._verify(watched)
+        await self._note(node, watched)
+        if watched.verified and self._mode.fence is not None:
+            return await self._ask_again(watched)
+        return None
+
+    async def _ask_again(self, watched: WatchedNode) -> Again | None:
+        """The fence, as of a machine whose controller hung, or that was switched off later."""
+        if watched.is_off:
+            return None
+        if not await self._ask(watched):
+            return Again(_ASK_AGAIN, failed=False)
+        if await self._look(watched) is not None:
+            self._parts.marks.look_at_node(watched.name)
+        return Again(0.0, failed=False)
+
+    async def _verify(self, watched: WatchedNode) -> Again | None:
+        """The last look before the first delete: is the node still as it seemed?"""
+        await self._load_bonds(watched)
+        await self._ask(watched)
+        node = await self._look(watched)
+        if node is None:
+            log.info("a node was about to be given up, and lives", node=watched.name)
+            self._parts.marks.look_at_node(watched.name)
+            return None
+        await self._write_note(node, watched)
+        watched.verified = True
+        log.warning(
+            "a node is given up",
+            node=watched.name,
+            state=watched.vigil.state.value,
+            seconds=round(watched.vigil.lost_for(self._parts.clock.elapsed())),
+            contradiction=watched.contradiction,
+            off=watched.is_off,
+        )
+        self._parts.marks.look_at_node(watched.name)
+        return Again(_ASK_AGAIN, failed=False) if self._mode.fence is not None else None
+
+    async def _look(self, watched: WatchedNode) -> Node | None:
+        """The node as the API server has it this moment; None: it lives, or is another."""
+        source = self._parts.source
+        if source is None:
+            return None
+        node = await source.cluster.get(NODES, watched.name)
+        try:
+            lease = await source.cluster.get(LEASES, watched.name, NODE_LEASES)
+        except NotFoundError:
+            lease = None
+        if node.metadata.uid != watched.vigil.uid:
+            return None
+        if lease is not None:
+            self._leases.put(lease)
+        self._fleet.see(node, self._moment())
+        return node if watched.is_lost and watched.released_at is not None else None
+
+    async def _ask(self, watched: WatchedNode) -> bool:
+        """Whether the machine is off, where somebody knows."""
+        if self._mode.fence is not None:
+            watched.proof = await self._mode.fence.ask(watched.name)
+        return watched.is_off
+
+    async def _load_bonds(self, watched: WatchedNode) -> None:
+        """What binds its pods: DaemonSets for those that nobody manages, and claims of storage."""
+        source = self._parts.source
+        if source is None:
+            return
+        pods = list(self._parts.mirror.pods_on(watched.name))
+        sets: list[DaemonSet] = []
+        for namespace in _namespaces(one for one in pods if controller_of(one) is None):
+            sets += (await source.cluster.list(DAEMON_SETS, namespace=namespace)).items
+        claims: list[PersistentVolumeClaim] = []
+        for namespace, name in _claims(pods):
+            try:
+                claims.append(await source.cluster.get(CLAIMS, name, namespace))
+            except NotFoundError:
+                continue
+        watched.daemon_sets, watched.claims = tuple(sets), tuple(claims)
+
+    async def _note(self, node: Node, watched: WatchedNode) -> None:
+        """Have annotation and taint say what is so, if they do not."""
+        wanted = watched.note(self._moment())
+        there = memory_of(node.metadata.annotations.node_loss)
+        if wanted is None and not node.metadata.annotations.node_loss and not watched.tainted:
+            return
+        same = wanted is not None and there is not None and wanted.says_the_same(there)
+        if not (same and self._taint_is_right(node, watched)):
+            await self._write_note(node, watched)
+
+    def _taint_is_right(self, node: Node, watched: WatchedNode) -> bool:
+        return self._wants_taint(watched) is (watched.tainted and is_out_of_service(node))
+
+    def _wants_taint(self, watched: WatchedNode) -> bool:
+        allowed = self._mode.taints_fenced and watched.is_off and not watched.contradiction
+        return allowed and watched.is_lost and watched.verified
+
+    async def _write_note(self, node: Node, watched: WatchedNode) -> None:
+        """The annotation, and the taint before it, each guarded by the version that was seen."""
+        version = node.metadata.resource_version
+        if self._mode.taints_fenced and watched.is_off and watched.is_lost:
+            if not is_out_of_service(node) and not watched.contradiction:
+                watched.tainted = True
+                await self._write_taints(node, tainted=True)
+                version = ""
+        elif watched.tainted and not watched.is_lost:
+            await self._write_taints(node, tainted=False)
+            watched.tainted = False
+            version = ""
+        wanted = watched.note(self._moment())
+        await self._annotate(node, wanted, version)
+
+    async def _annotate(self, node: Node, wanted: NodeLossMemory | None, version: str) -> None:
+        metadata: dict[str, Any] = {
+            "name": node.metadata.name,
+            "uid": node.metadata.uid,
+            "annotations": {ANNOTATION: None if wanted is None else wanted.text()},
+        }
+        if version:
+            metadata["resourceVersion"] = version
+        await self._parts.actions.write(NODES, {"metadata": metadata}, field_manager=NOTE_MANAGER)
+        self._writes.labels("note", self._written).inc()
+
+    async def _write_taints(self, node: Node, *, tainted: bool) -> None:
+        """All taints, with ours or without; a merge patch knows no less than the list."""
+        kept = [
+            one for one in node.spec.taints if (one.key, one.value) != (OUT_OF_SERVICE, TAINT_VALUE)
+        ]
+        body = [_taint_body(one.key, one.value, one.effect, one.time_added) for one in kept]
+        if tainted:
+            now = self._parts.clock.now().replace(microsecond=0)
+            body.append(_taint_body(OUT_OF_SERVICE, TAINT_VALUE, TAINT_EFFECT, now))
+        meta = node.metadata
+        guards = {"uid": meta.uid, "resourceVersion": meta.resource_version}
+        await self._parts.actions.write(
+            NODES,
+            {"metadata": {"name": meta.name, **guards}, "spec": {"taints": body}},
+            field_manager=TAINT_MANAGER,
+        )
+        self._writes.labels("taint", self._written).inc()
+
+    async def _tell(self, node: Node, watched: WatchedNode) -> None:
+        meta = node.metadata
+        about = Regarding(api_version="v1", kind="Node", name=meta.name, uid=meta.uid)
+        while watched.events:
+            note = watched.events.popleft()
+            try:
+                await self._parts.actions.report(about, note, self._parts.clock.now(), CONTROLLER)
+            except FencedError:
+                raise
+            except ClusterError as error:
+                # A courtesy, which is not worth a retry that would delay the rest.
+                self._writes.labels("event", "failed").inc()
+                log.info("event not written", node=meta.name, error=str(error))
+            else:
+                self._writes.labels("event", self._written).inc()
+
+    def _failed(self, name: str, error: ClusterError, failures: int) -> Again:
+        self._writes.labels("node", "failed").inc()
+        if name not in self._failing:
+            log.warning("lost node not looked after, trying again", node=name, error=str(error))
+        self._failing.add(name)
+        return _later(_FAILURE_DELAY, failures)
+
+    def _moment(self) -> Moment:
+        return Moment(self._parts.clock.now(), self._parts.clock.elapsed())
+
+
+def _later(delay: float, failures: int) -> Again:
+    # The exponent is bounded too: no float is as large as the power would grow.
+    return Again(min(delay * 2 ** min(failures, _DOUBLED), _MAX_DELAY))
+
+
+def _taint_body(key: str, value: str, effect: str, added: datetime | None) -> dict[str, Any]:
+    body: dict[str, Any] = {"key": key, "effect": effect}
+    if value:
+        body["value"] = value
+    if added is not None:
+        body["timeAdded"] = describe_time(added)
+    return body
+
+
+def _namespaces(pods: Iterable[Pod]) -> list[str]:
+    return sorted({one.metadata.namespace for one in pods})
+
+
+def _claims(pods: Iterable[Pod]) -> list[tuple[str, str]]:
+    named = {(pod.metadata.namespace, name) for pod in pods for name in claim_names(pod)}
+    return sorted(named)
