@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import bailiff
 from bailiff.worker.timers.eviction import Eviction
@@ -16,6 +17,7 @@ from bailiff.worker.timers.states import (
     ENTER,
     FORGET,
     HAND_OVER,
+    HASTEN,
     LEAVE,
     MOVES,
     OVER,
@@ -33,6 +35,16 @@ from bailiff.worker.timers.states import (
 from tests.harness.eviction_table import Table, done, held, running, waiting
 
 WORKER = Path(bailiff.__file__).parent / "worker"
+
+
+def hasten(table: Table, eviction: Eviction) -> None:
+    """It was evicted and is still there, terminating; now it is to be gone at once."""
+    pod = eviction.pod
+    ending = replace(pod.metadata, deletion_timestamp=table.clock.now())
+    at_once = replace(eviction.finding, grace_period_seconds=0)
+    table.pending.schedule(replace(pod, metadata=ending), at_once)
+
+
 IN: dict[State, Callable[[Table], Eviction]] = {
     State.WAITING: waiting,
     State.HELD: held,
@@ -41,6 +53,7 @@ IN: dict[State, Callable[[Table], Eviction]] = {
 }
 ACTS: dict[Move, Callable[[Table, Eviction], object]] = {
     REPLACE: lambda table, _: table.schedule(99),
+    HASTEN: lambda table, one: hasten(table, one),
     UPDATE: lambda table, _: table.schedule(),
     REVOKE: lambda table, one: table.pending.revoke(one.uid, "why"),
     LEAVE: lambda table, one: table.pending.leave(one.pod),
@@ -61,7 +74,7 @@ CASES = [
     if state is not None
 ]
 # Nobody asks for these by the entry: it is that which is due, or has another deadline.
-UNASKED = (REPLACE, UPDATE, TAKE, HAND_OVER)
+UNASKED = (REPLACE, HASTEN, UPDATE, TAKE, HAND_OVER)
 FORBIDDEN = [
     pytest.param(move, state, id=f"{move.name} of one that is {state.value}")
     for move in ACTS

@@ -63,8 +63,8 @@ class NodeLossFacts(Value, frozen=True, forbid_unknown_fields=True):
             been set back; absent: as the Ready condition and the Lease tell.
         zones: how many nodes of each zone are ready, its own among them; none: nobody knows, and no
             zone holds anything up.
-        released: its turn has come, by the pace of its zone; absent: as if it had, once its time
-            is over.
+        released: its turn has come, by the pace of its zone; false: nobody goes before it has;
+            absent: it is as if it came as soon as its time is over.
         contradiction: why what is known of the node cannot be, so that nobody goes; empty: nothing.
         proof: what a fencing hook said; absent: none was asked.
         daemon_sets: of the namespaces of its pods.

@@ -152,9 +152,9 @@ class NodeLossRound(Round):
         pace = self._pace
         if pace.reason:
             return Stays(pace.reason, pace.message)
-        if self._is_over and self._facts.released is False:
-            why = f"its time is over; its zone gives up {pace.rate:g} nodes a second"
-            return Stays("WaitsForItsTurn", why)
+        if self._facts.released is False:
+            why = f"its zone gives up {pace.rate:g} nodes a second, and its turn has not come"
+            return Stays("WaitsForItsTurn", f"{self._words}; {why}")
         return None
 
     def _of_ending(self, pod: Pod) -> Finding:

@@ -67,6 +67,7 @@ class Vigil:
         signs: likewise.
         transition: when its Ready condition changed, by the clock of whoever changed it.
         lives: its signs of life are newer than `silent_after`, whatever its Ready condition says.
+        is_known: it has lived since the first look, or been lost; before that it is only believed.
     """
 
     def __init__(self, uid: str) -> None:
@@ -75,7 +76,7 @@ class Vigil:
         self.state = NodeState.READY
         self.signs = Signs(None, None)
         self.transition: datetime | None = None
-        self.lives = False
+        self.lives = self.is_known = False
         self._seen = False
         self._sign_at = -math.inf
         self._lost_at: float | None = None
@@ -95,12 +96,16 @@ class Vigil:
             moment: of the look.
             settings: as told.
         """
+        signs = signs_of(node, lease)
         self._sign_at = self._last_sign(node, lease, moment.elapsed)
-        self.signs, self._seen = signs_of(node, lease), True
+        is_sign = self._seen and _is_newer(signs, self.signs)
+        self.signs, self._seen = signs, True
         ready = ready_condition(node)
         self.transition = None if ready is None else ready.last_transition_time
         self.lives = moment.elapsed - self._sign_at < settings.silent_after
         self.state = self.peek(node, lease, moment.elapsed, settings)
+        by_condition_alone = signs.renewed is None and self.state is NodeState.READY
+        self.is_known = self.is_known or self.state.is_lost or is_sign or by_condition_alone
         if not self.state.is_lost:
             self._lost_at = self._told = None
         elif self._lost_at is None:

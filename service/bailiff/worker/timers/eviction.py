@@ -108,6 +108,11 @@ class Eviction(Struct, eq=False, gc=False):
         """How many attempts have failed that way."""
         return 0 if self.failures is None else self.failures.get(outcome, 0)
 
+    def is_hastened_by(self, finding: Finding, pod: Pod) -> bool:
+        """Whether it was carried out with time to end, and the pod is to be gone at once now."""
+        at_once = finding.grace_period_seconds == 0 != self.finding.grace_period_seconds
+        return self.state is State.DONE and pod.is_terminating and at_once
+
     def waits_for_other_than(self, finding: Finding) -> bool:
         """Whether the timer runs for another deadline than this finding names."""
         unbegun = self.state is State.WAITING or self.state is State.HELD

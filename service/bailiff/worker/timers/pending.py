@@ -75,6 +75,10 @@ class PendingEvictions:
     def schedule(self, pod: Pod, finding: Finding) -> Eviction | None:
         """The pod is to go: enter it, or update its entry; returns one whose place it takes."""
         eviction = self._evictions.get(pod.metadata.uid)
+        if eviction is not None and eviction.is_hastened_by(finding, pod):
+            # The one that was carried out has been told of, and nothing of it is taken back.
+            self._move(eviction, states.HASTEN)
+            eviction = None
         if eviction is None or eviction.waits_for_other_than(finding):
             self._enter(pod, finding, eviction)
             return eviction

@@ -93,6 +93,8 @@ UPDATE = Move(
 )
 # It is to go at another time: a new entry takes its place.
 REPLACE = Move("schedule", _EVALUATOR, {_WAITING: None, _HELD: None})
+# It was evicted, does not go, and is now to be gone at once: a new entry takes its place.
+HASTEN = Move("schedule", _EVALUATOR, {_DONE: None})
 # The pod may stay. One that runs is not tried again.
 REVOKE = Move("revoke", _EVALUATOR, {_WAITING: None, _HELD: None, _RUNNING: _RUNNING, _DONE: _DONE})
 # The pod is terminating, by our hand or another's. One that runs is not tried again.
@@ -123,6 +125,7 @@ MOVES = (
     ENTER,
     UPDATE,
     REPLACE,
+    HASTEN,
     REVOKE,
     LEAVE,
     FORGET,

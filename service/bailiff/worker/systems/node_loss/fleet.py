@@ -75,16 +75,16 @@ class Fleet:
         if watched is None or is_first:
             watched = self._nodes[name] = WatchedNode(name, uid)
             self._lost.pop(name, None)
-        before = watched.vigil.state
+        before, was_known = watched.vigil.state, watched.vigil.is_known
         state = watched.vigil.see(node, self._leases.of(name), moment, self._settings)
-        if is_first:
+        if watched.vigil.is_known and not was_known:
             self.recall(node, watched, moment)
         if state.is_lost:
             self._lost[name] = watched
             self._doubt(node, watched)
         elif self._lost.pop(name, None) is not None:
             watched.forget_loss()
-        return watched, is_first or state is not before
+        return watched, state is not before or watched.vigil.is_known is not was_known
 
     def see_all(self, nodes: Iterable[Node], moment: Moment) -> list[str]:
         """Look at all nodes; the names of those that changed."""

@@ -209,6 +209,9 @@ class Keeper(Retrying[str]):
         there = memory_of(node.metadata.annotations.node_loss)
         if wanted is None and not node.metadata.annotations.node_loss and not watched.tainted:
             return
+        if not watched.vigil.is_known:
+            # What another worker has noted may hold still.
+            return
         same = wanted is not None and there is not None and wanted.says_the_same(there)
         if not (same and self._taint_is_right(node, watched)):
             await self._write_note(node, watched)

@@ -1,0 +1,52 @@
+"""What whoever was asked about a machine has said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from bailiff.file_watch import see
+
+# Bytes: of a password, a token or a name.
+_LONGEST_SECRET = 16 * 1024
+
+
+class Answer(NamedTuple):
+    """An answer.
+
+    Attributes:
+        off: the machine is off.
+        by: who has said so, `command` or `http`.
+        message: in its words.
+    """
+
+    off: bool
+    by: str
+    message: str
+
+
+class NoProofError(Exception):
+    """It is not proven that the machine is off; the message says why, without a secret."""
+
+
+def secret_in(path: str) -> str:
+    """What a file holds, without the line end that editors leave.
+
+    Raises:
+        NoProofError: it cannot be read.
+    """
+    content = see(Path(path), _LONGEST_SECRET)
+    if isinstance(content, str):
+        raise NoProofError(f"{path}: {content}")
+    try:
+        return content.decode().rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise NoProofError(f"{path}: not UTF-8") from None
+
+
+def without(secrets: list[str], text: str) -> str:
+    """A text in which no secret stands, in case that somebody has repeated it."""
+    for one in secrets:
+        if one:
+            text = text.replace(one, "***")
+    return text

@@ -1,0 +1,87 @@
+"""Asks about machines by what the file says at that moment, and writes down who was asked."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bailiff.decisions.node_loss.facts import OffProof
+from bailiff.fencing.answers import Answer, NoProofError
+from bailiff.fencing.command import ask_command
+from bailiff.fencing.http import ask_http
+from bailiff.fencing.settings import FenceFileError, fence_in
+from bailiff.file_watch import see
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bailiff.clock import Clock
+    from bailiff.fencing.settings import FenceFile
+
+# Characters of a message; an answer may quote what a machine said.
+_LONGEST = 500
+
+log = structlog.get_logger(__name__)
+
+
+class FileFence:
+    """Asks by a file that is read anew with each question, so that nobody asks by an old one."""
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        """Ask nothing yet.
+
+        Args:
+            path: of the file, see `settings`.
+            clock: for when an answer came, and how long that took.
+        """
+        self._path = path
+        self._clock = clock
+
+    async def ask(self, node: str) -> OffProof:
+        """Whether the machine of this node is off; no failure is proof. Bounded by the deadline."""
+        began = self._clock.monotonic()
+        try:
+            file = fence_in(await asyncio.to_thread(self._read))
+            answer = await self._asked(file, node)
+        except (FenceFileError, NoProofError) as error:
+            by = getattr(error, "by", "")
+            answer = Answer(off=False, by=by, message=str(error))
+        except Exception as error:
+            # Whatever goes wrong here proves nothing, and must not end the worker. It is a fault of
+            # ours, so that it is told with its place.
+            log.exception("the fence could not be asked", node=node)
+            answer = Answer(off=False, by="", message=f"not asked: {type(error).__name__}")
+        message = answer.message[:_LONGEST]
+        seconds = round(self._clock.monotonic() - began, 3)
+        log.info(
+            "fence asked",
+            audit=True,
+            node=node,
+            by=answer.by,
+            off=answer.off,
+            message=message,
+            seconds=seconds,
+        )
+        return OffProof(off=answer.off, by=answer.by, at=self._clock.now(), message=message)
+
+    def _read(self) -> bytes:
+        content = see(self._path)
+        if isinstance(content, str):
+            raise FenceFileError(f"{self._path}: {content}")
+        return content
+
+    async def _asked(self, file: FenceFile, node: str) -> Answer:
+        fields = file.machines.get(node)
+        if fields is None:
+            raise NoProofError(f"no machine is known of node {node}")
+        try:
+            async with asyncio.timeout(file.deadline):
+                if file.command is not None:
+                    return await ask_command(file.command, node, fields)
+                if file.http is not None:
+                    return await ask_http(file.http, node, fields)
+        except TimeoutError:
+            raise NoProofError(f"no answer within {file.deadline:g} s") from None
+        raise NoProofError("nobody is to be asked")

@@ -1,0 +1,243 @@
+"""A node that falls silent: when its pods go, and what keeps them."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from bailiff.decisions.node_loss.settings import LostZone, NodeLossSettings
+from bailiff.worker.systems.node_loss.settings import NodeLossMode
+from tests.harness.worlds.node_loss_world import NodeLossWorld
+
+pytestmark = pytest.mark.looptime(start=0)
+
+# A node is silent 50 s after its last sign of life, and has 300 s from then on; a look at all nodes
+# comes every 5 s, and a Lease is renewed every 10 s.
+EARLIEST, LATEST = 350 - 10, 350 + 10
+
+
+def three_nodes() -> NodeLossWorld:
+    world = NodeLossWorld()
+    world.add_nodes(3)
+    world.add("web", "a0")
+    world.add("other", "a1")
+    return world
+
+
+async def test_its_pods_go_after_the_time_and_not_before():
+    world = three_nodes()
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(EARLIEST)
+        assert world.gone() == {}
+        await asyncio.sleep(LATEST - EARLIEST)
+    assert world.gone().keys() == {"web"}
+    assert world.events_on("a0") == ["DeletingAllPods"]
+    assert world.events_on("web") == ["NodeNotReady", "NodeControllerEviction"]
+
+
+async def test_the_pod_says_that_its_node_is_lost_before_it_is_deleted():
+    world = three_nodes()
+    world.lingering = True
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(LATEST)
+    assert world.pods["web"].status.reason == "NodeLost"
+    assert world.pods["other"].status.reason == ""
+
+
+async def test_a_node_that_comes_back_in_time_is_left_alone():
+    world = three_nodes()
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(EARLIEST - 20)
+        assert world.note_on("a0")["state"] == "Silent"
+        world.come_back("a0")
+        await asyncio.sleep(600)
+    assert world.gone() == {}
+    assert world.note_on("a0") == {}
+
+
+async def test_what_is_unknown_to_its_controller_goes_by_the_same_time():
+    world = three_nodes()
+    async with world.running():
+        await asyncio.sleep(20)
+        world.fall_silent("a0")
+        # As kube-controller-manager does after its grace period.
+        await asyncio.sleep(50)
+        world.set_ready("a0", "Unknown")
+        await asyncio.sleep(280)
+        assert world.gone() == {}
+        await asyncio.sleep(30)
+    assert world.gone().keys() == {"web"}
+
+
+async def test_a_node_is_not_lost_whose_lease_is_renewed_though_it_is_said_to_be_unknown():
+    world = three_nodes()
+    async with world.running():
+        await asyncio.sleep(20)
+        world.set_ready("a0", "Unknown")
+        await asyncio.sleep(900)
+    assert world.gone() == {}
+
+
+async def test_a_kubelet_that_says_it_is_not_ready_loses_its_pods_though_it_renews():
+    world = three_nodes()
+    async with world.running():
+        await asyncio.sleep(20)
+        world.set_ready("a0", "False")
+        await asyncio.sleep(295)
+        assert world.gone() == {}
+        await asyncio.sleep(15)
+    assert world.gone().keys() == {"web"}
+
+
+async def test_pods_of_daemon_sets_stay():
+    world = three_nodes()
+    world.add("agent", "a0", owner="DaemonSet")
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(LATEST + 60)
+    assert world.gone().keys() == {"web"}
+    assert world.pods["agent"].status.reason == "NodeLost"
+
+
+@pytest.mark.parametrize("hours", [1, -1])
+@pytest.mark.parametrize("at", [10, 200, 345])
+async def test_a_clock_that_is_set_makes_nobody_go_early_or_late(hours, at):
+    world = three_nodes()
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(at)
+        world.clock.step = timedelta(hours=hours)
+        await asyncio.sleep(max(0, EARLIEST - at))
+        assert world.gone() == {}
+        await asyncio.sleep(LATEST + 5 - max(at, EARLIEST))
+    assert world.gone().keys() == {"web"}
+
+
+async def test_where_all_nodes_are_silent_nobody_goes_and_their_time_starts_over():
+    world = three_nodes()
+    async with world.running():
+        world.fall_silent("a0", "a1", "a2")
+        await asyncio.sleep(900)
+        assert world.gone() == {}
+        world.come_back("a1", "a2")
+        await asyncio.sleep(EARLIEST)
+        assert world.gone() == {}
+        await asyncio.sleep(40)
+    assert world.gone().keys() == {"web"}
+
+
+async def test_a_zone_that_is_cut_off_loses_nobody():
+    world = three_nodes()
+    world.add_nodes(3, "b")
+    async with world.running():
+        world.fall_silent("a0", "a1", "a2")
+        await asyncio.sleep(900)
+    assert world.gone() == {}
+
+
+async def test_it_does_at_the_usual_rate_where_the_operator_says_so():
+    world = NodeLossWorld(NodeLossMode(settings=NodeLossSettings(lost_zone=LostZone.NORMAL)))
+    for name in world.add_nodes(3):
+        world.add(f"on-{name}", name)
+    world.add_nodes(3, "b")
+    async with world.running():
+        world.fall_silent("a0", "a1", "a2")
+        await asyncio.sleep(420)
+    assert sorted(world.gone()) == ["on-a0", "on-a1", "on-a2"]
+
+
+async def test_nodes_of_a_zone_go_one_in_ten_seconds():
+    world = NodeLossWorld()
+    for name in world.add_nodes(20):
+        world.add(f"on-{name}", name)
+    async with world.running():
+        world.fall_silent("a0", "a1", "a2", "a3", "a4")
+        await asyncio.sleep(450)
+    times = sorted(world.gone().values())
+    assert len(times) == 5
+    assert [9 <= later - sooner <= 12 for sooner, later in zip(times, times[1:])] == [True] * 4
+
+
+async def test_too_many_nodes_of_a_small_zone_stop_it():
+    world = NodeLossWorld()
+    names = world.add_nodes(5)
+    for name in names:
+        world.add(f"on-{name}", name)
+    async with world.running():
+        world.fall_silent(*names[:3])
+        await asyncio.sleep(900)
+    assert world.gone() == {}
+
+
+async def test_leases_that_are_not_heard_of_make_nobody_go():
+    """The watch of Leases hangs, while that of nodes tells what it told."""
+    world = three_nodes()
+    world.add_node("virtual", "v", leased=False)
+    async with world.running():
+        await asyncio.sleep(20)
+        world.lease_watch_broken = True
+        await asyncio.sleep(900)
+        assert world.worker.systems["node-loss"].complaints()
+        world.lease_watch_broken = False
+        await asyncio.sleep(200)
+        assert not world.worker.systems["node-loss"].complaints()
+    assert world.gone() == {}
+    assert "NodeNotReady" not in [call.body.get("reason") for call in world.calls]
+
+
+async def test_nobody_goes_before_the_node_was_looked_at_live():
+    world = three_nodes()
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(300)
+        world.unreachable = True
+        await asyncio.sleep(300)
+        assert world.gone() == {}
+        world.unreachable = False
+        await asyncio.sleep(90)
+    assert world.gone().keys() == {"web"}
+    assert ("leases", "a0") in world.reads
+
+
+async def test_a_lease_that_the_watch_has_not_told_of_saves_the_node():
+    world = three_nodes()
+    async with world.running():
+        await asyncio.sleep(20)
+        world.fall_silent("a0")
+        await asyncio.sleep(EARLIEST - 20)
+        sent, world.lease_watch.send = world.lease_watch.send, lambda _: None
+        world._renew("a0")
+        world.lease_watch.send = sent
+        await asyncio.sleep(40)
+    assert world.gone() == {}
+
+
+async def test_taints_that_evict_are_left_to_evict():
+    world = three_nodes()
+    async with world.running():
+        await asyncio.sleep(20)
+        world.fall_silent("a0")
+        merged = world.nodes["a0"]
+        import msgspec
+
+        from bailiff.kinds import NodeSpec, Taint
+
+        tolerated = Taint(key="node.kubernetes.io/unreachable", effect="NoExecute")
+        spec = NodeSpec(taints=(tolerated,))
+        pod = world.pods["web"]
+        from bailiff.kinds import Toleration
+
+        forever = Toleration(key="node.kubernetes.io/unreachable", operator="Exists")
+        world.put(
+            msgspec.structs.replace(
+                pod, spec=msgspec.structs.replace(pod.spec, tolerations=(forever,))
+            )
+        )
+        world._put_node(msgspec.structs.replace(merged, spec=spec))
+        await asyncio.sleep(900)
+    assert world.gone() == {}
