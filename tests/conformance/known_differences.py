@@ -62,8 +62,8 @@ def _overflows(case: Json) -> bool:
     )
 
 
-# What follows from which pods are deleted: a delete that fails is the last that is tried, and no pod
-# after it is marked.
+# What follows from which pods are deleted: a delete that fails is the last that is tried, and no
+# pod after it is marked.
 _OF_DELETES = frozenset(
     {"remaining", "deleted", "deleteAttempts", "events", "statusUpdates", "error"}
 )

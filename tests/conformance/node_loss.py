@@ -133,27 +133,20 @@ def answer_delete_pods(case: Json) -> Json:
     if case["op"] == "SetPodTerminationReason":
         return _set_reason(case)
     judged, world = judge(case), World(case)
+    for note in judged.round.report.events if case["pods"] else ():
+        world.record(f"Node/{case['nodeName']}", case["nodeUID"], note)
     conflicts: list[str] = []
-    if case["pods"]:
-        for note in judged.round.report.events:
-            world.record(f"Node/{case['nodeName']}", case["nodeUID"], note)
     remaining = False
     for pod in judged.pods:
         if pod.spec.node_name != case["nodeName"]:
             continue
-        conflict = _mark(world, judged, pod)
-        if conflict:
+        if conflict := _mark(world, judged, pod):
             conflicts.append(conflict)
             continue
-        remaining |= pod.is_terminating
-        if not judged.goes(pod):
-            continue
-        reason, message = _delete(world, judged, pod)
-        if reason == "NotFound":
-            continue
-        if reason:
+        reason, message = _delete(world, judged, pod) if judged.goes(pod) else ("Stays", "")
+        if message and reason != "NotFound":
             return {"remaining": False, **world.answer([message])}
-        remaining = True
+        remaining = remaining or pod.is_terminating or not reason
     return {"remaining": remaining and not conflicts, **world.answer(conflicts)}
 
 

@@ -38,7 +38,9 @@ async def ask_http(hook: HttpHook, node: str, fields: Mapping[str, str]) -> Answ
     try:
         body = await _body(url, login, context)
     except aiohttp.ClientError as error:
-        raise NoProofError(without(secrets, f"{url}: {error or type(error).__name__}")) from None
+        raise NoProofError(
+            without(secrets, f"{url}: {str(error) or type(error).__name__}")
+        ) from None
     except OSError as error:
         raise NoProofError(f"{url}: {error.strerror or type(error).__name__}") from None
     value = _value_at(hook.pointer, body)

@@ -18,7 +18,7 @@ from bailiff.cluster.errors import UnreachableError
 from bailiff.decisions import SYSTEMS
 from bailiff.decisions.node_loss.facts import OffProof
 from bailiff.decisions.node_loss.findings import SYSTEM
-from bailiff.kinds import Node, Pod
+from bailiff.kinds import Node, NodeSpec, Pod, Taint
 from bailiff.kinds.lease import Lease, LeaseSpec
 from bailiff.kinds.meta import ObjectMeta
 from bailiff.worker.systems import HALVES, halves_of
@@ -34,7 +34,7 @@ from tests.harness.worlds.merging import merge_patch
 from tests.harness.worlds.world import YESTERDAY, World
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
 
     from bailiff.cluster import Cluster
     from bailiff.worker.mirror.watching import Watches
@@ -48,7 +48,7 @@ RENEW_EVERY = 10.0
 class SaidOff:
     """A fence that says what a test says, and counts who asks."""
 
-    def __init__(self, off: bool = True) -> None:
+    def __init__(self, *, off: bool = True) -> None:
         self.off = off
         self.asked: list[str] = []
 
@@ -67,11 +67,12 @@ class _Cluster:
         if self._world.unreachable:
             raise UnreachableError("connection refused")
         self._world.reads.append((resource.plural, name))
-        found = {
+        kinds: dict[str, Mapping[str, Any]] = {
             "nodes": self._world.nodes,
             "leases": self._world.leases,
             "persistentvolumeclaims": self._world.claims,
-        }[resource.plural].get(name)
+        }
+        found = kinds[resource.plural].get(name)
         if found is None:
             call = cast("Call", SimpleNamespace(plural=resource.plural, name=name))
             raise refusals.not_found(call)
@@ -186,6 +187,9 @@ class NodeLossWorld(World):
         annotations = replace(current.metadata.annotations, node_loss=text)
         metadata = replace(current.metadata, annotations=annotations)
         self._put_node(replace(current, metadata=metadata))
+
+    def taint_node(self, name: str, *taints: Taint) -> None:
+        self._put_node(replace(self.nodes[name], spec=NodeSpec(taints=taints)))
 
     def fall_silent(self, *names: str) -> None:
         self.silent.update(names)

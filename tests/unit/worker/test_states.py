@@ -53,7 +53,7 @@ IN: dict[State, Callable[[Table], Eviction]] = {
 }
 ACTS: dict[Move, Callable[[Table, Eviction], object]] = {
     REPLACE: lambda table, _: table.schedule(99),
-    HASTEN: lambda table, one: hasten(table, one),
+    HASTEN: hasten,
     UPDATE: lambda table, _: table.schedule(),
     REVOKE: lambda table, one: table.pending.revoke(one.uid, "why"),
     LEAVE: lambda table, one: table.pending.leave(one.pod),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from msgspec.structs import replace
 
-from bailiff.kinds import NodeSpec, Taint
+from bailiff.kinds import Taint
+from bailiff.kinds.meta import ObjectMeta
+from bailiff.kinds.volume_claim import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from bailiff.worker.systems.node_loss.settings import NodeLossMode
 from tests.harness.worlds.node_loss_world import NodeLossWorld, SaidOff
 
@@ -33,8 +34,7 @@ def graces(world: NodeLossWorld, name: str) -> list[int | None]:
 
 
 def taint_by_hand(world: NodeLossWorld, name: str) -> None:
-    spec = NodeSpec(taints=(Taint(key=OUT_OF_SERVICE, value="nodeshutdown", effect="NoSchedule"),))
-    world._put_node(replace(world.nodes[name], spec=spec))
+    world.taint_node(name, Taint(key=OUT_OF_SERVICE, value="nodeshutdown", effect="NoSchedule"))
 
 
 def stuck(world: NodeLossWorld) -> set[str]:
@@ -142,9 +142,6 @@ async def test_a_node_that_comes_to_life_after_it_was_given_up_keeps_who_has_not
 
 @pytest.mark.parametrize(("mode", "needs"), [("ReadWriteOnce", True), ("ReadWriteMany", False)])
 async def test_a_claim_for_one_node_needs_proof(mode, needs):
-    from bailiff.kinds.meta import ObjectMeta
-    from bailiff.kinds.volume_claim import PersistentVolumeClaim, PersistentVolumeClaimSpec
-
     world = world_with()
     world.claims["disk"] = PersistentVolumeClaim(
         metadata=ObjectMeta(name="disk", namespace="default"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from datetime import timedelta
 
 import pytest
@@ -61,7 +62,7 @@ async def test_a_node_that_lived_meanwhile_starts_anew():
     async with world.running():
         world.fall_silent("a0")
         await asyncio.sleep(200)
-    world._renew("a0")
+    world.renew("a0")
     heir = world.successor()
     async with heir.running():
         await asyncio.sleep(320)
@@ -86,7 +87,7 @@ async def test_the_pace_of_a_zone_is_kept():
     later = heir.gone()
     assert len(first) + len(later) == 4
     times = sorted(later.values())
-    assert all(b - a >= 9 for a, b in zip(times, times[1:]))
+    assert all(later - sooner >= 9 for sooner, later in itertools.pairwise(times))
 
 
 async def test_whoever_takes_over_the_lead_knows_since_when():

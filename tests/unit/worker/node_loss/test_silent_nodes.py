@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from bailiff.decisions.node_loss.settings import LostZone, NodeLossSettings
+from bailiff.kinds import Taint, Toleration
+from bailiff.kinds.taint import UNREACHABLE
 from bailiff.worker.systems.node_loss.settings import NodeLossMode
 from tests.harness.worlds.node_loss_world import NodeLossWorld
 
@@ -160,7 +164,7 @@ async def test_nodes_of_a_zone_go_one_in_ten_seconds():
         await asyncio.sleep(450)
     times = sorted(world.gone().values())
     assert len(times) == 5
-    assert [9 <= later - sooner <= 12 for sooner, later in zip(times, times[1:])] == [True] * 4
+    assert all(9 <= later - sooner <= 12 for sooner, later in itertools.pairwise(times))
 
 
 async def test_too_many_nodes_of_a_small_zone_stop_it():
@@ -210,9 +214,7 @@ async def test_a_lease_that_the_watch_has_not_told_of_saves_the_node():
         await asyncio.sleep(20)
         world.fall_silent("a0")
         await asyncio.sleep(EARLIEST - 20)
-        sent, world.lease_watch.send = world.lease_watch.send, lambda _: None
-        world._renew("a0")
-        world.lease_watch.send = sent
+        world.renew("a0", told=False)
         await asyncio.sleep(40)
     assert world.gone() == {}
 
@@ -222,22 +224,9 @@ async def test_taints_that_evict_are_left_to_evict():
     async with world.running():
         await asyncio.sleep(20)
         world.fall_silent("a0")
-        merged = world.nodes["a0"]
-        import msgspec
-
-        from bailiff.kinds import NodeSpec, Taint
-
-        tolerated = Taint(key="node.kubernetes.io/unreachable", effect="NoExecute")
-        spec = NodeSpec(taints=(tolerated,))
+        forever = Toleration(key=UNREACHABLE, operator="Exists")
         pod = world.pods["web"]
-        from bailiff.kinds import Toleration
-
-        forever = Toleration(key="node.kubernetes.io/unreachable", operator="Exists")
-        world.put(
-            msgspec.structs.replace(
-                pod, spec=msgspec.structs.replace(pod.spec, tolerations=(forever,))
-            )
-        )
-        world._put_node(msgspec.structs.replace(merged, spec=spec))
+        world.put(replace(pod, spec=replace(pod.spec, tolerations=(forever,))))
+        world.taint_node("a0", Taint(key=UNREACHABLE, effect="NoExecute"))
         await asyncio.sleep(900)
     assert world.gone() == {}
