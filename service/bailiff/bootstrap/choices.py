@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import asyncio
@@ -82,6 +82,23 @@ class PressureChoice:
     token_file: Path | None = None
     certificate_file: Path | None = None
     key_file: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeLossChoice:
+    """The worker's node-loss mode; the help of its options tells what the fields mean.
+
+    Attributes:
+        settings: those of `NodeLossSettings` that are said, by their names.
+        fence: the file by which machines are asked whether they are off; None: none is.
+        taints_fenced: put the taint out-of-service on nodes whose machine is off.
+        marks_not_ready: set the condition Ready of pods on lost nodes to False.
+    """
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    fence: Path | None = None
+    taints_fenced: bool = False
+    marks_not_ready: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from bailiff.worker import ElectionSettings, Shard
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bailiff.bootstrap.choices import ClusterChoice, PressureChoice
+    from bailiff.bootstrap.choices import ClusterChoice, NodeLossChoice, PressureChoice
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class WorkSettings:
         clock_skew_limit: seconds by which this machine's clock may be wrong, by the API server's,
             before the worker says that it is not ready. It goes by the API server's clock anyway.
         pressure: the pressure mode; None: nodes are not watched for pressure.
+        node_loss: the node-loss mode; None: nobody is evicted because the node does not come back.
 
     Raises:
         ValueError: several shards, and no Lease to tell which.
@@ -69,6 +70,7 @@ class WorkSettings:
     clock_skew_limit: float = CLOCK_SKEW_LIMIT
     options: Options = field(default_factory=Options)
     pressure: PressureChoice | None = None
+    node_loss: NodeLossChoice | None = None
     access: AccessChoice = field(default_factory=AccessChoice)
 
     def __post_init__(self) -> None:

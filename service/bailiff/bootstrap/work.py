@@ -18,6 +18,8 @@ from bailiff.bootstrap.guarding import guarding_of
 from bailiff.bootstrap.health import probed
 from bailiff.bootstrap.leases import lease_names, usual_lease_namespace
 from bailiff.bootstrap.metrics import new_registry
+from bailiff.bootstrap.node_loss import KEEP as NODE_LOSS_KEEP
+from bailiff.bootstrap.node_loss import losing_of
 from bailiff.bootstrap.observing import StatusPort
 from bailiff.bootstrap.policy_news import policy_news
 from bailiff.bootstrap.pressure import halves_with, pressing_of
@@ -95,8 +97,9 @@ def work(
         TlsUnusableError: the files of TLS do not serve.
         TokensUnusableError: the file of tokens does not serve.
         PressureUnusableError: what is said of the pressure mode cannot be.
+        NodeLossUnusableError: what is said of the node-loss mode cannot be.
     """
-    pressing = pressing_of(settings.pressure)
+    pressing, losing = pressing_of(settings.pressure), losing_of(settings.node_loss)
     clock, registry = ClusterClock(machine or SystemClock()), new_registry()
     policies = _policies(settings, clock, registry)
     port = StatusPort(registry)
@@ -124,6 +127,9 @@ def work(
             gang_budgets = GangBudgets(ClusterSource(cluster, clock), clock)
             shared = Shared(tally, PodGroups(cluster, clock), gang_budgets)
             keep = KEEP_LITTLE if pressing is None else pressing.keep
+            chosen = halves
+            if losing is not None:
+                keep, chosen = keep | NODE_LOSS_KEEP, {**halves, **losing.halves(clock)}
             watches = Watches(cluster, clock, WatchMetrics(registry), keep)
             worker = Worker(
                 actions,
@@ -132,7 +138,7 @@ def work(
                 _worker_settings(settings),
                 election,
                 settings.audit_log,
-                systems=halves_of(systems, halves),
+                systems=halves_of(systems, chosen),
                 source=Source(cluster, watches),
                 shared=shared,
             )

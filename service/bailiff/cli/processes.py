@@ -14,6 +14,7 @@ from bailiff.bootstrap.choices import (
     STUCK_AFTER,
     WORKER_HEALTH_PORT,
     AdmissionChoice,
+    NodeLossChoice,
     PressureChoice,
     ProbeChoice,
     StartError,
@@ -23,6 +24,7 @@ from bailiff.cli.access_options import check_cluster, check_listening, guarded, 
 from bailiff.cli.admission_options import check_hooks, hooking
 from bailiff.cli.decision_options import deciding
 from bailiff.cli.errors import ExitCode, InputError, fail, run, told
+from bailiff.cli.node_loss_options import losing
 from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, choose_cluster, setting
 from bailiff.cli.pressure_options import pressing
 
@@ -201,6 +203,7 @@ def serve(
     run(served, lifeline=lifeline)
 
 
+@losing
 @pressing
 @guarded
 @deciding
@@ -208,6 +211,7 @@ def worker(
     options: Options,
     access: AccessChoice,
     pressure_mode: PressureChoice | None,
+    node_loss_mode: NodeLossChoice | None,
     kubeconfig: Annotated[Path | None, KUBECONFIG] = None,
     context: Annotated[str | None, CONTEXT] = None,
     in_cluster: Annotated[bool, IN_CLUSTER] = False,
@@ -244,6 +248,7 @@ def worker(
     from bailiff.bootstrap import settings as bootstrap  # noqa: PLC0415 - as in `serve`
     from bailiff.bootstrap import work as program  # noqa: PLC0415
     from bailiff.bootstrap.guarding import TokensUnusableError  # noqa: PLC0415
+    from bailiff.bootstrap.node_loss import NodeLossUnusableError  # noqa: PLC0415
     from bailiff.bootstrap.pressure import PressureUnusableError  # noqa: PLC0415
     from bailiff.face_settings import SettingsError  # noqa: PLC0415
     from bailiff.policy_file import PoliciesUnusableError  # noqa: PLC0415
@@ -265,12 +270,13 @@ def worker(
         options=options,
         access=access,
         pressure=pressure_mode,
+        node_loss=node_loss_mode,
     )
     try:
         work = program.work(settings)
     except PoliciesUnusableError as error:
         fail(f"--policies: {error}", ExitCode.USAGE)
-    except PressureUnusableError as error:
+    except (PressureUnusableError, NodeLossUnusableError) as error:
         fail(str(error), ExitCode.USAGE)
     except (SettingsError, TlsUnusableError, TokensUnusableError) as error:
         fail(str(error), ExitCode.USAGE)

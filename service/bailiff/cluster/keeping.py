@@ -25,5 +25,15 @@ class Keep:
     node_status: bool = False
     node_labels: frozenset[str] = frozenset()
 
+    def __or__(self, other: Keep) -> Keep:
+        """What either of them keeps."""
+        return Keep(
+            pod_labels=self.pod_labels or other.pod_labels,
+            pod_resources=self.pod_resources or other.pod_resources,
+            pod_bonds=self.pod_bonds or other.pod_bonds,
+            node_status=self.node_status or other.node_status,
+            node_labels=self.node_labels | other.node_labels,
+        )
+
 
 KEEP_LITTLE = Keep()

@@ -76,7 +76,7 @@ def _login(hook: HttpHook) -> tuple[dict[str, str], list[str]]:
         return {"Authorization": f"Bearer {token}"}, [token]
     if hook.username_file:
         name, password = secret_in(hook.username_file), secret_in(hook.password_file)
-        encoded = aiohttp.BasicAuth(name, password, "utf-8").encode()
+        encoded = aiohttp.encode_basic_auth(name, password)
         return {"Authorization": encoded}, [password, encoded]
     return {}, []
 
