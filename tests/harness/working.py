@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry
 
+from bailiff.bootstrap.node_loss import KEEP as NODE_LOSS_KEEP
 from bailiff.bootstrap.pressure import halves_with
 from bailiff.clock import SystemClock
 from bailiff.cluster import KEEP_LITTLE, NODES, NotFoundError, PatchType, Resource
@@ -32,6 +33,7 @@ from tests.harness.objects import KEY, taint, tolerating
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from bailiff.bootstrap.node_loss import Losing
     from bailiff.bootstrap.pressure import Pressing
     from bailiff.clock import Clock
     from bailiff.cluster import Cluster
@@ -52,6 +54,7 @@ async def running_worker(
     devices: bool = False,
     clock: Clock | None = None,
     pressing: Pressing | None = None,
+    losing: Losing | None = None,
     **settings: Any,
 ) -> AsyncIterator[Worker]:
     """A worker with everything but a process of its own; not yet synced."""
@@ -61,10 +64,12 @@ async def running_worker(
     chosen = WorkerSettings(**{"shutdown_grace": 5.0} | settings)
     registry = CollectorRegistry()
     keep = KEEP_LITTLE if pressing is None else pressing.keep
+    keep = keep if losing is None else keep | NODE_LOSS_KEEP
     watches = Watches(cluster, clock, WatchMetrics(registry), keep)
-    source = Source(cluster, watches) if devices else None
+    source = Source(cluster, watches) if devices or losing else None
     async with halves_with(pressing, cluster, clock) as halves:
-        systems = halves_of(SYSTEMS, halves)
+        lost = {} if losing is None else losing.halves(clock)
+        systems = halves_of(SYSTEMS, {**halves, **lost})
         parts = (actions, clock, registry, chosen, election)
         tally = Tally(cluster.fenced(election.may_act), clock)
         gang_budgets = GangBudgets(ClusterSource(cluster, clock), clock)

@@ -55,7 +55,7 @@ metadata:
 
 {{/*
 Of the conditions of a status none of another type than $type is another, nor is one taken away; of the
-status nothing else is another, unless the pod `ends`: what that means is checked elsewhere.
+status nothing else is another, unless the pod `ends`, and Ready where it may become `unready`: what those mean is checked elsewhere.
 */}}
 {{- define "bailiff.admission.conditions" -}}
 {{- $keys := default false .ends | ternary (list "conditions" "phase" "reason" "message") (list "conditions") | toJson | replace "\"" "'" }}
@@ -64,14 +64,22 @@ status nothing else is another, unless the pod `ends`: what that means is checke
     dyn(variables.after).all(key, key in {{ $keys }} ||
       (key in variables.before && variables.after[key] == variables.before[key])) &&
     dyn(variables.before).all(key, key in variables.after)
+{{- $free := default false .unready | ternary (list .type "Ready") (list .type) | toJson | replace "\"" "'" }}
 - message: {{ printf "bailiff's worker may change no condition of %s but %s" .of .type }}
   expression: >-
-    variables.conditionsAfter.filter(one, one.type != '{{ .type }}') ==
-    variables.conditionsBefore.filter(one, one.type != '{{ .type }}')
+    variables.conditionsAfter.filter(one, !(one.type in {{ $free }})) ==
+    variables.conditionsBefore.filter(one, !(one.type in {{ $free }}))
+{{- if .unready }}
+- message: {{ printf "bailiff's worker may not remove the condition Ready of %s, nor write it twice" .of }}
+  expression: >-
+    variables.conditionsAfter.filter(one, one.type == 'Ready').size() ==
+    variables.conditionsBefore.filter(one, one.type == 'Ready').size()
+{{- end }}
 - message: {{ printf "bailiff's worker may not remove the condition %s, nor write it twice" .type }}
   expression: >-
     variables.conditionsAfter.filter(one, one.type == '{{ .type }}').size() == 1 ||
-    variables.conditionsAfter == variables.conditionsBefore
+    variables.conditionsAfter.filter(one, one.type == '{{ .type }}') ==
+    variables.conditionsBefore.filter(one, one.type == '{{ .type }}')
 {{- end }}
 
 {{- define "bailiff.admission.status" -}}

@@ -151,6 +151,29 @@ BAILIFF_KUBELET_CLIENT_KEY: /etc/bailiff-kubelet-client/tls.key
 {{- end }}
 {{- end }}
 {{- end }}
+{{- with .Values.worker.nodeLoss }}
+{{- if .enabled }}
+BAILIFF_NODE_LOSS: "true"
+BAILIFF_NODE_LOSS_AFTER: {{ .after | quote }}
+BAILIFF_NODE_LOSS_SILENT_AFTER: {{ .silentAfter | quote }}
+BAILIFF_NODE_LOSS_RATE: {{ .rate | quote }}
+BAILIFF_NODE_LOSS_REDUCED_RATE: {{ .reducedRate | quote }}
+BAILIFF_NODE_LOSS_LARGE_ZONE: {{ .largeZone | quote }}
+BAILIFF_NODE_LOSS_UNHEALTHY_FRACTION: {{ .unhealthyFraction | quote }}
+BAILIFF_NODE_LOSS_LOST_ZONE: {{ .lostZone | quote }}
+BAILIFF_NODE_LOSS_REASON: {{ .reason | quote }}
+BAILIFF_NODE_LOSS_BESIDE_TAINTS: {{ .besideTaints | quote }}
+BAILIFF_NODE_LOSS_FORCES: {{ .forces | quote }}
+BAILIFF_NODE_LOSS_MARK_NOT_READY: {{ .markNotReady | quote }}
+{{- if and .fence.taint (not .fence.secretName) }}
+{{- fail "worker.nodeLoss.fence.taint needs worker.nodeLoss.fence.secretName: nobody says which machines are off" }}
+{{- end }}
+{{- if .fence.secretName }}
+BAILIFF_NODE_LOSS_FENCE: /etc/bailiff-fence/fence.yaml
+BAILIFF_NODE_LOSS_TAINT_FENCED: {{ .fence.taint | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* Whether the worker evicts (yes, no, unknown) and why not, and whether it is a shadow; as YAML. Options can

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -51,13 +51,9 @@ class Losing:
 
     def halves(self, clock: Clock) -> Mapping[str, MakeSystem]:
         """Of the worker, to be added to its others."""
-        fence = None if self.fence is None else FileFence(self.fence, clock)
-        mode = NodeLossMode(
-            settings=self.mode.settings,
-            fence=fence,
-            taints_fenced=self.mode.taints_fenced,
-            marks_not_ready=self.mode.marks_not_ready,
-        )
+        mode = self.mode
+        if self.fence is not None:
+            mode = replace(mode, fence=FileFence(self.fence, clock))
         return {SYSTEM: partial(NodeLossInWorker, mode=mode)}
 
 

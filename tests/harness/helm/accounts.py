@@ -75,10 +75,16 @@ async def log_in(
     async with await connect(server.kubeconfig) as cluster:
         for obj in objects:
             resource = _RESOURCES[obj["kind"]]
-            await cluster.create(resource, obj, namespace if resource.namespaced else "")
+            where = _namespace(obj, namespace) if resource.namespaced else ""
+            await cluster.create(resource, obj, where)
         account = the(objects, "ServiceAccount", component)["metadata"]["name"]
         async with asyncio.timeout(30):
-            for attributes in _granted(_rules(objects), namespace):
+            asked = [
+                attributes
+                for obj in objects
+                for attributes in _granted(obj.get("rules", ()), _namespace(obj, namespace))
+            ]
+            for attributes in asked:
                 await _allowed(cluster, f"system:serviceaccount:{namespace}:{account}", attributes)
         token = await token_of(cluster, namespace, account)
     return server.write_kubeconfig(f"{component}-{namespace}", {"token": token})
@@ -149,6 +155,11 @@ def _access(component: str, namespace: str, values: Mapping[str, Any] | None) ->
         if obj["kind"] in _RESOURCES
         and obj["metadata"]["labels"]["app.kubernetes.io/component"] == component
     ]
+
+
+def _namespace(obj: Object, usual: str) -> str:
+    """Rules on the Leases of nodes live where those are."""
+    return str(obj["metadata"].get("namespace", usual))
 
 
 def _rules(objects: Iterable[Object]) -> list[Object]:

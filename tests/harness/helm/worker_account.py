@@ -24,6 +24,7 @@ NAMESPACE = "bailiff-chart"
 VALUES = {
     "worker": {
         "pressure": {"enabled": True, "kubelets": {"viaApiServer": "where-unreachable"}},
+        "nodeLoss": {"enabled": True, "fence": {"secretName": "fence", "taint": True}},
         "policies": {
             "evictionApi": {"deadlineSeconds": 0},
             "exclude": {"namespaceSelector": {"matchLabels": {"evictions": "never"}}},

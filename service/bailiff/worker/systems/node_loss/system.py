@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from bailiff.worker.systems.system import Parts, Work, Writer
     from bailiff.worker.timers.eviction import Eviction
 
-# Seconds between two looks: at lost nodes, and at all (nodeMonitorPeriod).
+# Seconds between two looks: at lost nodes, and at all (nodeMonitorPeriod), or a tenth of what makes
+# a node silent.
 _LOOK_EVERY, _LOOK_AT_ALL_EVERY = 1.0, 5.0
+_OF_SILENCE = 0.1
 # Seconds without a word of any Lease after which it is rather the watch that is silent: a kubelet
 # renews its own every 10 s (nodeLeaseRenewInterval).
 _DEAF_AFTER = 25.0
@@ -68,7 +70,8 @@ class NodeLossInWorker(SystemInWorker):
         writes = self.metrics.writes
         self.keeper = Keeper(parts, mode, self.fleet, self.leases, writes)
         self.marker = Marker(parts, mode, writes)
-        self._looked_at_all = -_LOOK_AT_ALL_EVERY
+        self._every = min(_LOOK_AT_ALL_EVERY, _OF_SILENCE * mode.settings.silent_after)
+        self._looked_at_all = -self._every
         self._deaf = False
         self._judged_at: dict[str, float] = {}
         for state in STATES:
@@ -170,7 +173,7 @@ class NodeLossInWorker(SystemInWorker):
         if not (self.synced and self._parts.mirror.synced) or self._is_deaf():
             return
         moment = self._moment()
-        if moment.elapsed - self._looked_at_all >= _LOOK_AT_ALL_EVERY:
+        if moment.elapsed - self._looked_at_all >= self._every:
             self._looked_at_all = moment.elapsed
             for name in self.fleet.see_all(self._parts.mirror.nodes(), moment):
                 self._changed(name)
