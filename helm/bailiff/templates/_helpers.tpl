@@ -95,6 +95,7 @@ BAILIFF_TRUSTED_PROXIES: {{ join "," . | quote }}
 {{- end }}
 BAILIFF_DEVICE_TAINT_EVICTION: {{ .Values.api.deviceTaintEviction.enabled | quote }}
 BAILIFF_PRESSURE_LOOK_UPS: {{ and .Values.api.readCluster .Values.api.pressureLookUps.enabled | quote }}
+BAILIFF_NODE_LOSS_LOOK_UPS: {{ and .Values.api.readCluster .Values.api.nodeLossLookUps.enabled | quote }}
 BAILIFF_REST_PORT: "8080"
 BAILIFF_GRPC_PORT: "9090"
 {{- if include "bailiff.webhooks.on" . }}

@@ -78,6 +78,11 @@ _PRESSURE = typer.Option(
     help="Of a node: who would go if it ran out of memory, disk or processes, by what its kubelet "
     "measures now; takes the right nodes/proxy.",
 )
+_NODE_LOSS = typer.Option(
+    "--node-loss",
+    help="Of a node or pod of a cluster: what becomes of it if the node does not come back, by its "
+    "Lease and Ready condition.",
+)
 _EXIT_CODE = typer.Option(
     "--exit-code",
     help="Exit 0 for keep, 10 for evict at, 11 for evict now; of several pods the worst counts. Of "
@@ -109,6 +114,7 @@ def explain(
     state: Annotated[Path | None, _STATE] = None,
     signal: Annotated[str | None, _SIGNAL] = None,
     pressure: Annotated[bool, _PRESSURE] = False,
+    node_loss: Annotated[bool, _NODE_LOSS] = False,
     output: Annotated[Format | None, FORMAT] = None,
     exit_code: Annotated[bool, _EXIT_CODE] = False,
 ) -> None:
@@ -124,8 +130,12 @@ def explain(
         if exit_code and goes:
             raise typer.Exit(ExitCode.EVICT_NOW)
         return
+    from msgspec.structs import replace  # noqa: PLC0415 - as below
+
     from bailiff.cli import explaining  # noqa: PLC0415 - loads the core, which help needs not
 
+    if node_loss:
+        options = replace(options, node_loss=True)
     with told():
         of_pressure = (summary, pods, config, extensions, state, signal)
         _refuse(dict(zip(_OF_PRESSURE, of_pressure, strict=True)))

@@ -109,6 +109,11 @@ _PRESSURE_LOOK_UPS = setting(
     "by way of the API server. That takes the right nodes/proxy, by which one may run commands in "
     "every container.",
 )
+_NODE_LOSS_LOOK_UPS = setting(
+    "--node-loss-look-ups",
+    "Answers about live pods and nodes tell what becomes of a node that does not come back. That "
+    "takes the rights to read Leases in kube-node-lease, DaemonSets and PersistentVolumeClaims.",
+)
 _LIFELINE = typer.Option("--lifeline", hidden=True, help="Stop when standard input closes.")
 
 
@@ -169,6 +174,7 @@ def serve(
     health_port: Annotated[int, _HEALTH_PORT] = API_HEALTH_PORT,
     stuck_after: Annotated[float, _STUCK_AFTER] = STUCK_AFTER,
     pressure_look_ups: Annotated[bool, _PRESSURE_LOOK_UPS] = False,
+    node_loss_look_ups: Annotated[bool, _NODE_LOSS_LOOK_UPS] = False,
     lifeline: Annotated[bool, _LIFELINE] = False,
 ) -> None:
     """Serve the decision API over REST and gRPC. Reads a cluster only if told which."""
@@ -178,8 +184,12 @@ def serve(
         check_listening(host, access)
         if pressure_look_ups and not chosen.chosen:
             raise InputError("--pressure-look-ups needs a cluster: --kubeconfig or --in-cluster")
+        if node_loss_look_ups and not chosen.chosen:
+            raise InputError("--node-loss-look-ups needs a cluster: --kubeconfig or --in-cluster")
         check_hooks(admission_choice, access, chosen)
     # Imported here, so that no command waits for what another one needs.
+    from msgspec.structs import replace  # noqa: PLC0415
+
     from bailiff.bootstrap import serve as program  # noqa: PLC0415
     from bailiff.bootstrap.guarding import TokensUnusableError  # noqa: PLC0415
     from bailiff.face_settings import SettingsError  # noqa: PLC0415
@@ -191,7 +201,7 @@ def serve(
         rest_port=rest_port,
         grpc_port=grpc_port,
         probes=ProbeChoice(health_port, stuck_after),
-        options=options,
+        options=replace(options, node_loss=node_loss_look_ups),
         access=access,
         asks_kubelets=pressure_look_ups,
         admission=admission_choice,

@@ -23,6 +23,8 @@ class Options(Value, frozen=True):
             resources (`status.extendedResourceClaimStatus`), unlike for kube-controller-manager.
         pod_group_claims: the gate DRAWorkloadResourceClaims: a claim that is reserved for the pod's
             PodGroup, or was made for it, is the pod's too.
+        node_loss: of objects of a cluster: look up what becomes of a node that does not come back.
+            What a question itself brings is answered anyway.
     """
 
     comparison_operators: bool = False
@@ -31,6 +33,7 @@ class Options(Value, frozen=True):
     device_taint_eviction: bool = True
     extended_resource_claims: bool = True
     pod_group_claims: bool = False
+    node_loss: bool = False
 
 
 DEFAULT_OPTIONS = Options()

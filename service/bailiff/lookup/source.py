@@ -37,7 +37,10 @@ from bailiff.kinds import (
     ResourceClaim,
     ResourceSlice,
 )
+from bailiff.kinds.daemon_set import DaemonSet
+from bailiff.kinds.lease import Lease
 from bailiff.kinds.meta import as_served
+from bailiff.kinds.volume_claim import PersistentVolumeClaim
 from bailiff.lookup.errors import (
     FailedError,
     ForbiddenError,
@@ -66,6 +69,9 @@ _RESOURCES: dict[type[Value], Resource[Any]] = {
     Namespace: NAMESPACES,
     ConfigMap: CONFIG_MAPS,
     PodDisruptionBudget: BUDGETS,
+    Lease: Resource("coordination.k8s.io", "v1", "leases", Lease),
+    DaemonSet: Resource("apps", "v1", "daemonsets", DaemonSet),
+    PersistentVolumeClaim: Resource("", "v1", "persistentvolumeclaims", PersistentVolumeClaim),
 }
 # Those of which a cluster may have thousands, so that only what is decided by is kept of each.
 _SLIM = (ResourceClaim, ResourceSlice)

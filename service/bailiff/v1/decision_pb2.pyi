@@ -167,7 +167,7 @@ class EvictionTerms(_message.Message):
     asked for.
     """
     status_reason: _builtins.str
-    """What `status.reason` is to be, to write with the phase."""
+    """What `status.reason` is to be, to write with the phase; without one before the delete."""
     grace_period_seconds: _builtins.int
     """To delete with, in seconds; absent leaves the pod its own."""
     keeps_pod: _builtins.bool
@@ -175,7 +175,7 @@ class EvictionTerms(_message.Message):
     pod's own grace period then.
     """
     status_message: _builtins.str
-    """What `status.message` is to be, to write with the phase."""
+    """What `status.message` is to be, to write with that."""
     event_type: _builtins.str
     """The Event's type; empty: `Normal`, as kube-controller-manager has it."""
     event_message: _builtins.str

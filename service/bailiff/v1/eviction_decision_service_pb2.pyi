@@ -686,6 +686,7 @@ class Options(_message.Message):
     DEVICE_TAINT_EVICTION_FIELD_NUMBER: _builtins.int
     EXTENDED_RESOURCE_CLAIMS_FIELD_NUMBER: _builtins.int
     POD_GROUP_CLAIMS_FIELD_NUMBER: _builtins.int
+    NODE_LOSS_FIELD_NUMBER: _builtins.int
     comparison_operators: _builtins.bool
     """The gate TaintTolerationComparisonOperators (operators Lt and Gt)."""
     evict_ended_pods: _builtins.bool
@@ -702,6 +703,10 @@ class Options(_message.Message):
     """The gate DRAWorkloadResourceClaims: a claim that is reserved for the pod's PodGroup, or was made
     for it, is the pod's too.
     """
+    node_loss: _builtins.bool
+    """Of objects of a cluster: look up what becomes of a node that does not come back. What a question
+    itself brings is answered anyway.
+    """
     def __init__(
         self,
         *,
@@ -711,10 +716,11 @@ class Options(_message.Message):
         device_taint_eviction: _builtins.bool | None = ...,
         extended_resource_claims: _builtins.bool | None = ...,
         pod_group_claims: _builtins.bool | None = ...,
+        node_loss: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators", "_device_taint_eviction", b"_device_taint_eviction", "_evict_ended_pods", b"_evict_ended_pods", "_explain", b"_explain", "_extended_resource_claims", b"_extended_resource_claims", "_pod_group_claims", b"_pod_group_claims", "comparison_operators", b"comparison_operators", "device_taint_eviction", b"device_taint_eviction", "evict_ended_pods", b"evict_ended_pods", "explain", b"explain", "extended_resource_claims", b"extended_resource_claims", "pod_group_claims", b"pod_group_claims"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators", "_device_taint_eviction", b"_device_taint_eviction", "_evict_ended_pods", b"_evict_ended_pods", "_explain", b"_explain", "_extended_resource_claims", b"_extended_resource_claims", "_node_loss", b"_node_loss", "_pod_group_claims", b"_pod_group_claims", "comparison_operators", b"comparison_operators", "device_taint_eviction", b"device_taint_eviction", "evict_ended_pods", b"evict_ended_pods", "explain", b"explain", "extended_resource_claims", b"extended_resource_claims", "node_loss", b"node_loss", "pod_group_claims", b"pod_group_claims"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators", "_device_taint_eviction", b"_device_taint_eviction", "_evict_ended_pods", b"_evict_ended_pods", "_explain", b"_explain", "_extended_resource_claims", b"_extended_resource_claims", "_pod_group_claims", b"_pod_group_claims", "comparison_operators", b"comparison_operators", "device_taint_eviction", b"device_taint_eviction", "evict_ended_pods", b"evict_ended_pods", "explain", b"explain", "extended_resource_claims", b"extended_resource_claims", "pod_group_claims", b"pod_group_claims"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators", "_device_taint_eviction", b"_device_taint_eviction", "_evict_ended_pods", b"_evict_ended_pods", "_explain", b"_explain", "_extended_resource_claims", b"_extended_resource_claims", "_node_loss", b"_node_loss", "_pod_group_claims", b"_pod_group_claims", "comparison_operators", b"comparison_operators", "device_taint_eviction", b"device_taint_eviction", "evict_ended_pods", b"evict_ended_pods", "explain", b"explain", "extended_resource_claims", b"extended_resource_claims", "node_loss", b"node_loss", "pod_group_claims", b"pod_group_claims"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__comparison_operators: _TypeAlias = _typing.Literal["comparison_operators"]  # noqa: Y015
     _WhichOneofArgType__comparison_operators: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators"]  # noqa: Y015
@@ -726,6 +732,8 @@ class Options(_message.Message):
     _WhichOneofArgType__explain: _TypeAlias = _typing.Literal["_explain", b"_explain"]  # noqa: Y015
     _WhichOneofReturnType__extended_resource_claims: _TypeAlias = _typing.Literal["extended_resource_claims"]  # noqa: Y015
     _WhichOneofArgType__extended_resource_claims: _TypeAlias = _typing.Literal["_extended_resource_claims", b"_extended_resource_claims"]  # noqa: Y015
+    _WhichOneofReturnType__node_loss: _TypeAlias = _typing.Literal["node_loss"]  # noqa: Y015
+    _WhichOneofArgType__node_loss: _TypeAlias = _typing.Literal["_node_loss", b"_node_loss"]  # noqa: Y015
     _WhichOneofReturnType__pod_group_claims: _TypeAlias = _typing.Literal["pod_group_claims"]  # noqa: Y015
     _WhichOneofArgType__pod_group_claims: _TypeAlias = _typing.Literal["_pod_group_claims", b"_pod_group_claims"]  # noqa: Y015
     @_typing.overload
@@ -738,6 +746,8 @@ class Options(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__explain) -> _WhichOneofReturnType__explain | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__extended_resource_claims) -> _WhichOneofReturnType__extended_resource_claims | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__node_loss) -> _WhichOneofReturnType__node_loss | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__pod_group_claims) -> _WhichOneofReturnType__pod_group_claims | None: ...
 

@@ -36,7 +36,9 @@ class NodeLossFacts(_message.Message):
     DAEMON_SETS_FIELD_NUMBER: _builtins.int
     CLAIMS_FIELD_NUMBER: _builtins.int
     released: _builtins.bool
-    """The node's turn has come, by the pace of its zone; absent: as if it had, once its time is over."""
+    """The node's turn has come, by the pace of its zone; false: nobody goes before it has; absent: it is
+    as if it came as soon as its time is over.
+    """
     contradiction: _builtins.str
     """Why what is known of the node cannot be, so that nobody goes; empty: nothing."""
     @_builtins.property

@@ -66,6 +66,11 @@ class LostNodeSubject(Subject, frozen=True, tag="lostNode"):
 READY = keep(SYSTEM, "NodeReady", "the node is ready, or its kubelet lives")
 
 
+def unheard(why: str) -> Finding:
+    """That a pod stays, as far as is known: nobody can tell whether its node lives."""
+    return keep(SYSTEM, "LeaseNotRead", why)
+
+
 def goes(
     reason: LostReason,
     standing: Standing,

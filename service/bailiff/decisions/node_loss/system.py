@@ -8,15 +8,19 @@ from bailiff.decisions.cost import FactsError
 from bailiff.decisions.node_loss.facts import NodeLossFacts
 from bailiff.decisions.node_loss.findings import SYSTEM, LostNodeSubject
 from bailiff.decisions.node_loss.judging import NodeLossRound
+from bailiff.decisions.node_loss.looking import look_up
 from bailiff.decisions.node_loss.report import NodeLossReport
 from bailiff.decisions.node_loss.weighing import weigh
 from bailiff.decisions.system import Round, System
+from bailiff.kinds.daemon_set import DaemonSet
+from bailiff.kinds.lease import Lease
+from bailiff.kinds.volume_claim import PersistentVolumeClaim
 
 if TYPE_CHECKING:
     from bailiff.decisions.cost import Cost
     from bailiff.decisions.decision import Finding
     from bailiff.decisions.options import Options
-    from bailiff.decisions.system import Scene
+    from bailiff.decisions.system import LookUp, Scene
     from bailiff.kinds import Pod
 
 _NOTHING = NodeLossFacts()
@@ -31,6 +35,7 @@ class NodeLossSystem(System[NodeLossFacts]):
     name = SYSTEM
     needs = "node"
     judges_arrivals = False
+    wants = (Lease, DaemonSet, PersistentVolumeClaim)
     facts = NodeLossFacts
     report = NodeLossReport
     subjects = (LostNodeSubject,)
@@ -55,6 +60,13 @@ class NodeLossSystem(System[NodeLossFacts]):
     def cost(self, scene: Scene, facts: NodeLossFacts, options: Options) -> Cost:
         """Each pod is looked at in the round and for the report."""
         return weigh(scene, facts, explain=options.explain)
+
+    def look_up(self, scene: Scene, options: Options) -> LookUp[NodeLossFacts]:
+        """What a look at a live cluster tells, where the options ask for it."""
+        if not options.node_loss:
+            yield from ()
+            return NodeLossFacts()
+        return (yield from look_up(scene))
 
     def prepare(self, scene: Scene, facts: NodeLossFacts, options: Options) -> Round:
         """See System."""

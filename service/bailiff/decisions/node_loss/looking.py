@@ -1,0 +1,104 @@
+"""Which objects of a cluster tell what becomes of the pods of a node that may be lost."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
+
+from bailiff.decisions.node_loss.facts import NodeLossFacts
+from bailiff.decisions.node_loss.findings import unheard
+from bailiff.decisions.node_loss.memory import memory_of
+from bailiff.decisions.node_loss.needs import claim_names, controller_of
+from bailiff.decisions.node_loss.settings import DEFAULTS
+from bailiff.decisions.node_loss.standing import ready_condition, standing_of
+from bailiff.decisions.node_loss.zones import count_zones
+from bailiff.decisions.seen import NotRead, Wanted
+from bailiff.decisions.system import Unread
+from bailiff.kinds import Node, Pod
+from bailiff.kinds.daemon_set import DaemonSet
+from bailiff.kinds.lease import NODE_LEASES, Lease
+from bailiff.kinds.volume_claim import PersistentVolumeClaim
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+
+    from bailiff.decisions.decision import Finding
+    from bailiff.decisions.seen import Seen
+    from bailiff.decisions.system import Scene
+
+_Looking: TypeAlias = "Generator[Wanted, Seen, NodeLossFacts | Unheard]"
+
+
+class Unheard(Unread):
+    """The node's Lease could not be read, so nobody knows whether it lives."""
+
+    def __init__(self, why: str) -> None:
+        """Say the same of every pod."""
+        self._said = unheard(why)
+
+    def of(self, pod: Pod) -> Finding:  # noqa: ARG002 - as of Round
+        """See Round."""
+        return self._said
+
+
+def look_up(scene: Scene) -> _Looking:
+    """The node's Lease; and where the node is lost all nodes, and what binds its pods.
+
+    Since when it is lost tells the note that a worker has left on it, if there is one. Other nodes
+    count by their Ready condition alone. What may not be read binds a pod.
+    """
+    node = scene.node
+    if node is None:
+        return NodeLossFacts()
+    seen = yield Wanted(Lease, NODE_LEASES, (node.metadata.name,))
+    if isinstance(seen, NotRead):
+        return Unheard(seen.detail)
+    lease = next((one for one in seen if isinstance(one, Lease)), None)
+    facts = NodeLossFacts(settings=DEFAULTS, lease=lease)
+    if not standing_of(node, facts, scene.now).state.is_lost:
+        return facts
+    facts = _as_noted(facts, node)
+    listed = yield Wanted(Node)
+    if not isinstance(listed, NotRead):
+        others = [one for one in listed if isinstance(one, Node)]
+        facts = replace(facts, zones=count_zones((one, _is_ready(one, node)) for one in others))
+    daemon_sets: list[DaemonSet] = []
+    for namespace in sorted({one.metadata.namespace for one in scene.on_node if _is_free(one)}):
+        told = yield Wanted(DaemonSet, namespace)
+        if not isinstance(told, NotRead):
+            daemon_sets += [one for one in told if isinstance(one, DaemonSet)]
+    claims: list[PersistentVolumeClaim] = []
+    for namespace, names in _claims(scene.on_node).items():
+        found = yield Wanted(PersistentVolumeClaim, namespace, names)
+        if not isinstance(found, NotRead):
+            claims += [one for one in found if isinstance(one, PersistentVolumeClaim)]
+    return replace(facts, daemon_sets=tuple(daemon_sets), claims=tuple(claims))
+
+
+def _as_noted(facts: NodeLossFacts, node: Node) -> NodeLossFacts:
+    """By what the worker that watches the node has written on it."""
+    memory = memory_of(node.metadata.annotations.node_loss)
+    if memory is None or memory.uid != node.metadata.uid:
+        return facts
+    released = True if memory.released is not None else None
+    return replace(facts, lost_since=memory.since, released=released)
+
+
+def _is_ready(one: Node, lost: Node) -> bool:
+    condition = ready_condition(one)
+    is_lost = one.metadata.name == lost.metadata.name
+    return not is_lost and condition is not None and condition.status == "True"
+
+
+def _is_free(pod: Pod) -> bool:
+    return controller_of(pod) is None
+
+
+def _claims(pods: Iterable[Pod]) -> dict[str, tuple[str, ...]]:
+    """The names of claims by namespace."""
+    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for pod in pods:
+        found[pod.metadata.namespace] |= dict.fromkeys(claim_names(pod))
+    return {namespace: tuple(names) for namespace, names in found.items() if names}
