@@ -22,7 +22,7 @@ from bailiff.kinds import Node, NodeSpec, Pod, Taint
 from bailiff.kinds.lease import Lease, LeaseSpec
 from bailiff.kinds.meta import ObjectMeta
 from bailiff.worker.systems import HALVES, halves_of
-from bailiff.worker.systems.node_loss.keeper import ANNOTATION
+from bailiff.worker.systems.node_loss.notes import ANNOTATION
 from bailiff.worker.systems.node_loss.settings import NodeLossMode
 from bailiff.worker.systems.node_loss.system import NodeLossInWorker
 from bailiff.worker.systems.system import Source

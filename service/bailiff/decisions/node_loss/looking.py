@@ -64,6 +64,11 @@ def look_up(scene: Scene) -> _Looking:
     if not isinstance(listed, NotRead):
         others = [one for one in listed if isinstance(one, Node)]
         facts = replace(facts, zones=count_zones((one, _is_ready(one, node)) for one in others))
+    return (yield from _look_up_bonds(scene, facts))
+
+
+def _look_up_bonds(scene: Scene, facts: NodeLossFacts) -> Generator[Wanted, Seen, NodeLossFacts]:
+    """What binds the pods of the node to it."""
     daemon_sets: list[DaemonSet] = []
     for namespace in sorted({one.metadata.namespace for one in scene.on_node if _is_free(one)}):
         told = yield Wanted(DaemonSet, namespace)

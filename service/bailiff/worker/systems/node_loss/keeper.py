@@ -8,36 +8,32 @@ it away. What is to be done is looked up anew with each try.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import structlog
 
 from bailiff.cluster import NODES, ClusterError, ConflictError, FencedError, NotFoundError, Resource
 from bailiff.decisions.node_loss.memory import memory_of
 from bailiff.decisions.node_loss.needs import (
-    OUT_OF_SERVICE,
     claim_names,
     controller_of,
     is_out_of_service,
 )
 from bailiff.decisions.node_loss.silence import Moment
 from bailiff.decisions.node_loss.words import CONTROLLER
-from bailiff.decisions.text import describe_time
-from bailiff.kinds import Annotations
 from bailiff.kinds.daemon_set import DaemonSet
 from bailiff.kinds.lease import NODE_LEASES
 from bailiff.kinds.volume_claim import PersistentVolumeClaim
 from bailiff.worker.execute.event_bodies import Regarding
 from bailiff.worker.systems.node_loss.leases import LEASES
+from bailiff.worker.systems.node_loss.notes import NodeNotes
 from bailiff.worker.timers.retrying import Again, Retrying
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
     from prometheus_client import Counter
 
-    from bailiff.decisions.node_loss.memory import NodeLossMemory
     from bailiff.kinds import Node, Pod
     from bailiff.worker.systems.node_loss.fleet import Fleet
     from bailiff.worker.systems.node_loss.leases import NodeLeases
@@ -45,15 +41,6 @@ if TYPE_CHECKING:
     from bailiff.worker.systems.node_loss.watched import WatchedNode
     from bailiff.worker.systems.system import Parts
 
-ANNOTATION = next(
-    each for each in Annotations.__struct_encode_fields__ if each.endswith("node-loss")
-)
-# Who writes, by managedFields. The taint has a manager of its own: what a manager writes moves the
-# time of all that it owns, and one that taints nodes would seem to have edited the taints.
-NOTE_MANAGER, TAINT_MANAGER = "bailiff-node-loss", "bailiff-out-of-service"
-# The value says who has put it there. This effect evicts nobody by itself, so that pods of
-# DaemonSets stay; the key alone lets volumes be detached and pods be forced off (KEP-2268).
-TAINT_VALUE, TAINT_EFFECT = "bailiff", "NoSchedule"
 DAEMON_SETS = Resource("apps", "v1", "daemonsets", DaemonSet)
 CLAIMS = Resource("", "v1", "persistentvolumeclaims", PersistentVolumeClaim)
 
@@ -91,6 +78,7 @@ class Keeper(Retrying[str]):
         self._fleet = fleet
         self._leases = leases
         self._writes = writes
+        self._notes = NodeNotes(parts, writes)
         self._written = "onPaper" if parts.settings.on_paper else "written"
         self._failing: set[str] = set()
 
@@ -229,43 +217,14 @@ class Keeper(Retrying[str]):
         if self._mode.taints_fenced and watched.is_off and watched.is_lost:
             if not is_out_of_service(node) and not watched.contradiction:
                 watched.tainted = True
-                await self._write_taints(node, tainted=True)
+                await self._notes.taint(node, tainted=True)
                 version = ""
         elif watched.tainted and not watched.is_lost:
-            await self._write_taints(node, tainted=False)
+            await self._notes.taint(node, tainted=False)
             watched.tainted = False
             version = ""
         wanted = watched.note(self._moment())
-        await self._annotate(node, wanted, version)
-
-    async def _annotate(self, node: Node, wanted: NodeLossMemory | None, version: str) -> None:
-        metadata: dict[str, Any] = {
-            "name": node.metadata.name,
-            "uid": node.metadata.uid,
-            "annotations": {ANNOTATION: None if wanted is None else wanted.text()},
-        }
-        if version:
-            metadata["resourceVersion"] = version
-        await self._parts.actions.write(NODES, {"metadata": metadata}, field_manager=NOTE_MANAGER)
-        self._writes.labels("note", self._written).inc()
-
-    async def _write_taints(self, node: Node, *, tainted: bool) -> None:
-        """All taints, with ours or without; a merge patch knows no less than the list."""
-        kept = [
-            one for one in node.spec.taints if (one.key, one.value) != (OUT_OF_SERVICE, TAINT_VALUE)
-        ]
-        body = [_taint_body(one.key, one.value, one.effect, one.time_added) for one in kept]
-        if tainted:
-            now = self._parts.clock.now().replace(microsecond=0)
-            body.append(_taint_body(OUT_OF_SERVICE, TAINT_VALUE, TAINT_EFFECT, now))
-        meta = node.metadata
-        guards = {"uid": meta.uid, "resourceVersion": meta.resource_version}
-        await self._parts.actions.write(
-            NODES,
-            {"metadata": {"name": meta.name, **guards}, "spec": {"taints": body}},
-            field_manager=TAINT_MANAGER,
-        )
-        self._writes.labels("taint", self._written).inc()
+        await self._notes.write(node, wanted, version)
 
     async def _tell(self, node: Node, watched: WatchedNode) -> None:
         meta = node.metadata
@@ -297,15 +256,6 @@ class Keeper(Retrying[str]):
 def _later(delay: float, failures: int) -> Again:
     # The exponent is bounded too: no float is as large as the power would grow.
     return Again(min(delay * 2 ** min(failures, _DOUBLED), _MAX_DELAY))
-
-
-def _taint_body(key: str, value: str, effect: str, added: datetime | None) -> dict[str, Any]:
-    body: dict[str, Any] = {"key": key, "effect": effect}
-    if value:
-        body["value"] = value
-    if added is not None:
-        body["timeAdded"] = describe_time(added)
-    return body
 
 
 def _namespaces(pods: Iterable[Pod]) -> list[str]:
