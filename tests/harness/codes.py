@@ -10,13 +10,15 @@ from pathlib import Path
 import bailiff.decisions
 from bailiff.decisions import SYSTEMS
 from bailiff.decisions.device_taints.pods import USED
+from bailiff.decisions.node_loss.findings import CAUSE, DOUBTED, LEFT_TO_TAINTS, READY, STUCK
+from bailiff.decisions.node_loss.standing import NodeState
 from bailiff.decisions.pressure.ranking import RankKey
 
 # A stable code is one word in capitals and small letters, which no message is.
 _WORD = re.compile(r"[A-Z][a-z]+[A-Za-z]*")
 # Kubernetes' words, not ours: types of Events, operators of tolerations, kinds, phases, statuses.
 _KUBERNETES_WORDS = {"Normal", "Warning", "Equal", "Exists", "Lt", "Gt"}
-_KUBERNETES_WORDS |= {"DaemonSet", "PodGroup", "Pending", "True", "False"}
+_KUBERNETES_WORDS |= {"StatefulSet", "DeletingAllPods", "DaemonSet", "PodGroup", "Pending", "True", "False"}
 # Names of types that are made at run time.
 _TYPES = {"Reports"} | {
     kind.__name__ for one in SYSTEMS.questions.values() for kind in (one.facts, one.answer)
@@ -25,7 +27,8 @@ _TYPES = {"Reports"} | {
 
 def spoken_codes() -> set[str]:
     """Reasons, rules, outcomes, and reasons of conditions."""
-    return {*_said(), *RankKey, USED} - _KUBERNETES_WORDS - _TYPES
+    of_losses = {CAUSE, DOUBTED, LEFT_TO_TAINTS, STUCK, READY.reason, *NodeState}
+    return {*_said(), *RankKey, USED, *of_losses} - _KUBERNETES_WORDS - _TYPES
 
 
 def _said() -> Iterator[str]:

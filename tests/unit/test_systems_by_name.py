@@ -37,6 +37,7 @@ KUBERNETES |= {"decisions/admission/tolerations.py"}
 KUBERNETES |= {"kinds/meta.py"}
 # A mode of the worker that an operator has to choose: its options, and where they are put together.
 OPT_IN = {"cli/pressure_options.py", "cli/processes.py", "bootstrap/pressure.py"}
+OPT_IN |= {"cli/node_loss_options.py", "bootstrap/node_loss.py"}
 OPT_IN |= {
     "bootstrap/pressure_files.py",
     "bootstrap/choices.py",
@@ -46,6 +47,8 @@ OPT_IN |= {
 NAMED = ALLOWED | SETTINGS | COMMANDS | KUBERNETES | OPT_IN
 # Questions to try, of each system its own.
 EXAMPLES = "rest_api/examples/"
+# Asked by one system whether a machine is off, in that one's words.
+FENCING = "fencing/"
 # Those who ask: methods and arguments for what some systems are told. It decides nothing.
 CLIENT = "client/"
 # What protoc makes of the messages that they bring.
@@ -64,7 +67,9 @@ def files() -> Iterator[tuple[str, Path]]:
     for path in sorted((SERVICE / "bailiff").rglob("*.py")):
         name = path.relative_to(SERVICE / "bailiff").as_posix()
         if not (
-            name in NAMED or name.startswith((GENERATED, EXAMPLES, CLIENT)) or is_of_a_system(name)
+            name in NAMED
+            or name.startswith((GENERATED, EXAMPLES, CLIENT, FENCING))
+            or is_of_a_system(name)
         ):
             yield name, path
 

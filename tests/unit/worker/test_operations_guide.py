@@ -43,6 +43,7 @@ from bailiff.worker.policy.news import NewsMetrics
 from bailiff.worker.shadow.comparison import Result
 from bailiff.worker.systems.device_taints.devices import State
 from bailiff.worker.systems.device_taints.system import DeviceTaintMetrics
+from bailiff.worker.systems.node_loss.metrics import NodeLossMetrics
 from bailiff.worker.systems.node_taints.system import NodeTaintMetrics
 from bailiff.worker.systems.pressure.metrics import PressureMetrics
 from bailiff.worker.systems.pressure.telling import UNKNOWN
@@ -50,6 +51,7 @@ from bailiff.worker.systems.pressure.telling import UNKNOWN
 DOCS = Path(__file__).parents[3] / "docs"
 TEXT = (DOCS / "operations.md").read_text()
 PRESSURE = (DOCS / "pressure.md").read_text()
+NODE_LOSS = (DOCS / "node-loss.md").read_text()
 HOLD = Hold(cause=Cause.PAUSED, message="why")
 POD = Pod(metadata=ObjectMeta(namespace="NS", name="NAME"))
 
@@ -75,6 +77,10 @@ def written(metric):
 
 def of_pressure():
     return map(written, vars(PressureMetrics(CollectorRegistry(), on_paper=False)).values())
+
+
+def of_losses():
+    return map(written, vars(NodeLossMetrics(CollectorRegistry(), on_paper=False)).values())
 
 
 def metrics():
@@ -111,7 +117,7 @@ def test_every_metric_is_explained(metric):
 
 
 def test_no_other_metric_is_named_in_an_alert_or_a_runbook():
-    known = {name.partition("{")[0] for name in (*metrics(), *collected(), *of_pressure())}
+    known = {name.partition("{")[0] for name in (*metrics(), *collected(), *of_pressure(), *of_losses())}
     names = re.findall(r"(?:bailiff_worker|kubelet_evi)\w+", TEXT)
     assert {name.removesuffix("_bucket") for name in names} <= known
 
@@ -119,6 +125,11 @@ def test_no_other_metric_is_named_in_an_alert_or_a_runbook():
 @pytest.mark.parametrize("metric", list(of_pressure()))
 def test_every_metric_of_pressure_is_explained(metric):
     assert f"\n| `{metric}` | " in PRESSURE
+
+
+@pytest.mark.parametrize("metric", list(of_losses()))
+def test_every_metric_of_node_loss_is_explained(metric):
+    assert f"\n| `{metric}` | " in NODE_LOSS
 
 
 def test_every_reason_why_a_summary_is_not_read_is_explained():

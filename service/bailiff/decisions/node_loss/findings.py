@@ -19,6 +19,8 @@ SYSTEM = "node-loss"
 CAUSE = "NodeLost"
 # Of pods that the taints of their node evict.
 LEFT_TO_TAINTS = "LeftToTaints"
+# What keeps the pods of a lost node that are being deleted from being forced, too.
+DOUBTED = "Contradiction"
 # Of a pod that was deleted, does not go, and that nobody may force.
 STUCK = "Stuck"
 _TERMS = EvictionTerms(

@@ -10,6 +10,7 @@ from bailiff.decisions.node_loss import findings
 from bailiff.decisions.node_loss.facts import ZoneCount
 from bailiff.decisions.node_loss.findings import (
     CAUSE,
+    DOUBTED,
     LEFT_TO_TAINTS,
     STUCK,
     LostNodeSubject,
@@ -40,10 +41,8 @@ if TYPE_CHECKING:
 
 
 _ENDING = "the pod is being deleted already"
-# What keeps the pods of a lost node that are being deleted from being forced, too.
-_DOUBTED = "Contradiction"
 # Where nobody says that pods are not ready, since the node may live, or others say so.
-_NOT_MARKED = frozenset({_DOUBTED, LEFT_TO_TAINTS, "AllZonesDown", "ZoneDown"})
+_NOT_MARKED = frozenset({DOUBTED, LEFT_TO_TAINTS, "AllZonesDown", "ZoneDown"})
 _STATES = {
     NodeState.NOT_READY: "not ready",
     NodeState.UNKNOWN: "not heard of",
@@ -142,7 +141,7 @@ class NodeLossRound(Round):
         alive = lives(self._facts, self._settings, self._now)
         against = contradiction_in(node, self._facts, lives=alive)
         if against:
-            return Stays(_DOUBTED, against)
+            return Stays(DOUBTED, against)
         left_to = evicting_taint(node)
         if left_to and not self._settings.beside_taints:
             return Stays(LEFT_TO_TAINTS, f"the taint {left_to}:NoExecute evicts from the node")
@@ -159,7 +158,7 @@ class NodeLossRound(Round):
 
     def _of_ending(self, pod: Pod) -> Finding:
         """Of a pod that is being deleted: on a lost node nobody ends it."""
-        doubted = self._held is not None and self._held.reason == _DOUBTED
+        doubted = self._held is not None and self._held.reason == DOUBTED
         if doubted or not self._standing.state.is_lost:
             return self._keeps(Stays("PodTerminating", _ENDING))
         if self._may_force:

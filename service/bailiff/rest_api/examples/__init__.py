@@ -8,7 +8,7 @@ import msgspec
 
 from bailiff.decisions import Options
 from bailiff.decisions.instants import START_OF_TIME
-from bailiff.rest_api.examples import devices, nodes, pressure, scheduling
+from bailiff.rest_api.examples import devices, losses, nodes, pressure, scheduling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # By the question's name; a question without any is shown without.
 EXAMPLES: Mapping[str, Mapping[str, Example]] = {
     "decide": {**nodes.ONE_POD, **devices.POD_WITH_DEVICES},
-    "decideBatch": {**nodes.NODE, **devices.DEVICES},
+    "decideBatch": {**nodes.NODE, **devices.DEVICES, **losses.LOST_NODE},
     "previewTaintChange": nodes.TAINT_CHANGE,
     "previewDeviceTaintRule": devices.DEVICE_TAINT_RULE,
     "planPressureRound": pressure.ROUND,

@@ -14,6 +14,9 @@ REASONS = (
     *("NodePressure", "StorageLimitExceeded", "CriticalPod", "RanksLater", "WithinLimits"),
     *("NoPressure", "PressureRelieved", "GracePeriodNotOver", "StatsNotNew", "ReclaimFirst"),
     *("NobodyToEvict", "StatsUnknown", "DryRun", "CoolsDown", "ReleaseUnderWay", "EndsAlready"),
+    *("NodeLost", "NodeOff", "MirrorPod", "DaemonSetPod", "Stuck", "NodeReady", "LeaseRenewed"),
+    *("Contradiction", "LeftToTaints", "AllZonesDown", "ZoneDown", "ZoneStopped"),
+    *("WaitsForItsTurn", "LeaseNotRead"),
 )
 # Of how long a pod could stay on a node.
 OF_RESIDENCIES = (*REASONS, "NotAdmitted", "UnderMaintenance", "MaintenanceAhead")
@@ -25,6 +28,8 @@ RULES = (
     "NoExecuteDeviceTaint",
     "Threshold",
     "Rank",
+    "NodeState",
+    "Node",
 )
 # An outcome may also be the reason that it led to.
 OUTCOMES = (
@@ -39,6 +44,7 @@ OUTCOMES = (
     *("Used", "ClaimUnnamed", "NoClaimNeeded", "ClaimNotCreated", "ClaimNotFound"),
     *("ClaimNotAllocated", "ClaimNotOwned", "ClaimNotReserved", "Met", "Stale"),
     *("NoStats", "ExceedsRequest", "Priority", "Order", "Usage", "Tie", "Last"),
+    *("Ready", "NotReady", "Unknown", "Silent", "LeaseRenewed"),
 )
 # By type and field of an answer.
 CODES = {
