@@ -18,7 +18,15 @@ from bailiff.decisions.pressure.ranking import RankKey
 _WORD = re.compile(r"[A-Z][a-z]+[A-Za-z]*")
 # Kubernetes' words, not ours: types of Events, operators of tolerations, kinds, phases, statuses.
 _KUBERNETES_WORDS = {"Normal", "Warning", "Equal", "Exists", "Lt", "Gt"}
-_KUBERNETES_WORDS |= {"StatefulSet", "DeletingAllPods", "DaemonSet", "PodGroup", "Pending", "True", "False"}
+_KUBERNETES_WORDS |= {
+    "StatefulSet",
+    "DeletingAllPods",
+    "DaemonSet",
+    "PodGroup",
+    "Pending",
+    "True",
+    "False",
+}
 # Names of types that are made at run time.
 _TYPES = {"Reports"} | {
     kind.__name__ for one in SYSTEMS.questions.values() for kind in (one.facts, one.answer)

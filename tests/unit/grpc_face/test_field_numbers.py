@@ -16,6 +16,7 @@ KUBERNETES = {
     "ObjectMeta": """
         1 string name; 3 string namespace; 5 string uid; 6 string resourceVersion;
         7 int64 generation; 8 Time creationTimestamp; 9 Time deletionTimestamp;
+        10 int64 deletionGracePeriodSeconds;
         11 map labels; 12 map annotations; 13 repeated OwnerReference ownerReferences;
         17 repeated ManagedFieldsEntry managedFields
     """,
@@ -42,12 +43,28 @@ KUBERNETES = {
     "Volume": "1 string name; 2 VolumeSource volumeSource",
     "VolumeSource": """
         1 HostPathVolumeSource hostPath; 2 EmptyDirVolumeSource emptyDir;
-        5 GitRepoVolumeSource gitRepo; 19 ConfigMapVolumeSource configMap
+        5 GitRepoVolumeSource gitRepo;
+        10 PersistentVolumeClaimVolumeSource persistentVolumeClaim;
+        19 ConfigMapVolumeSource configMap; 29 EphemeralVolumeSource ephemeral
     """,
     "EmptyDirVolumeSource": "1 string medium; 2 Quantity sizeLimit",
     "HostPathVolumeSource": "",
     "GitRepoVolumeSource": "",
     "ConfigMapVolumeSource": "",
+    "PersistentVolumeClaimVolumeSource": "1 string claimName",
+    "EphemeralVolumeSource": "",
+    "PersistentVolumeClaim": "1 ObjectMeta metadata; 2 PersistentVolumeClaimSpec spec",
+    "PersistentVolumeClaimSpec": "1 repeated string accessModes",
+    # coordination/v1; metav1.MicroTime is Timestamp's twin, too.
+    "Lease": "1 ObjectMeta metadata; 2 LeaseSpec spec",
+    "LeaseSpec": "1 string holderIdentity; 2 int32 leaseDurationSeconds; 4 Time renewTime",
+    # apps/v1, and meta/v1.
+    "DaemonSet": "1 ObjectMeta metadata; 2 DaemonSetSpec spec",
+    "DaemonSetSpec": "1 LabelSelector selector",
+    "LabelSelector": """
+        1 map matchLabels; 2 repeated LabelSelectorRequirement matchExpressions
+    """,
+    "LabelSelectorRequirement": "1 string key; 2 string operator; 3 repeated string values",
     "PodResourceClaim": """
         1 string name; 3 string resourceClaimName; 4 string resourceClaimTemplateName
     """,

@@ -117,7 +117,9 @@ def test_every_metric_is_explained(metric):
 
 
 def test_no_other_metric_is_named_in_an_alert_or_a_runbook():
-    known = {name.partition("{")[0] for name in (*metrics(), *collected(), *of_pressure(), *of_losses())}
+    known = {
+        name.partition("{")[0] for name in (*metrics(), *collected(), *of_pressure(), *of_losses())
+    }
     names = re.findall(r"(?:bailiff_worker|kubelet_evi)\w+", TEXT)
     assert {name.removesuffix("_bucket") for name in names} <= known
 

@@ -1,1 +1,1 @@
-
+"""Lost nodes in a worker."""

@@ -1,0 +1,256 @@
+"""The rules in their order, as docs/node-loss.md tells them."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from bailiff.decisions import SYSTEMS, Options, Verdict
+from bailiff.decisions.cost import FactsError
+from tests.unit.decisions.node_loss.scene import (
+    JUST_NOW,
+    LONG_AGO,
+    NOW,
+    Asked,
+    a_lease,
+    a_pod,
+    at,
+    ending,
+    with_claim,
+)
+
+GUIDE = (Path(__file__).parents[4] / "docs" / "node-loss.md").read_text()
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service:NoExecute"
+UNREACHABLE = "node.kubernetes.io/unreachable:NoExecute"
+OFF = {"off": True, "by": "http"}
+LIVES = {"spec": {"renewTime": at(NOW - timedelta(seconds=5))}}
+WELL = [{"name": "a", "ready": 9, "notReady": 1}]
+DB = a_pod("db-0", owner="StatefulSet")
+
+CASES = [
+    # What is judged, whom, and what is said.
+    pytest.param(Asked(), a_pod(), "EVICT_NOW NodeLost", id="its time is over"),
+    pytest.param(Asked(since=JUST_NOW), a_pod(), "EVICT_AT NodeLost", id="it is not"),
+    pytest.param(Asked(ready="False"), a_pod(), "EVICT_NOW NodeLost", id="its kubelet says so"),
+    pytest.param(Asked(ready=""), a_pod(), "EVICT_AT NodeLost", id="it has never said anything"),
+    pytest.param(Asked(ready="True"), a_pod(), "KEEP NodeReady", id="it is ready"),
+    pytest.param(
+        Asked(ready="True", facts={"lease": {"spec": {"renewTime": at(LONG_AGO)}}}),
+        a_pod(),
+        "EVICT_NOW NodeLost",
+        id="ready by its condition, and silent by its Lease",
+    ),
+    pytest.param(
+        Asked(facts={"lease": LIVES}), a_pod(), "KEEP LeaseRenewed", id="its Lease is renewed"
+    ),
+    pytest.param(
+        Asked(ready="False", facts={"lease": LIVES}),
+        a_pod(),
+        "EVICT_NOW NodeLost",
+        id="its kubelet lives, and says that it is not ready",
+    ),
+    pytest.param(
+        Asked(),
+        a_pod(metadata={"annotations": {"kubernetes.io/config.mirror": "x"}}),
+        "KEEP MirrorPod",
+        id="a static pod",
+    ),
+    pytest.param(Asked(), a_pod(owner="DaemonSet"), "KEEP DaemonSetPod", id="of a DaemonSet"),
+    pytest.param(
+        Asked(taints=(UNREACHABLE,)), a_pod(), "KEEP LeftToTaints", id="taints evict from it"
+    ),
+    pytest.param(
+        Asked(taints=(UNREACHABLE,), facts={"settings": {"besideTaints": True}}),
+        a_pod(),
+        "EVICT_NOW NodeLost",
+        id="taints evict, and it is to act beside them",
+    ),
+    pytest.param(
+        Asked(facts={"zones": [{"name": "a", "notReady": 3}]}),
+        a_pod(),
+        "KEEP AllZonesDown",
+        id="no zone has a ready node",
+    ),
+    pytest.param(
+        Asked(facts={"zones": [{"name": "a", "notReady": 3}, {"name": "b", "ready": 3}]}),
+        a_pod(),
+        "KEEP ZoneDown",
+        id="its zone has none",
+    ),
+    pytest.param(
+        Asked(facts={"zones": [{"name": "a", "ready": 2, "notReady": 3}]}),
+        a_pod(),
+        "KEEP ZoneStopped",
+        id="too many of a small zone",
+    ),
+    pytest.param(
+        Asked(facts={"zones": WELL, "settings": {"rate": 0}}),
+        a_pod(),
+        "KEEP ZoneStopped",
+        id="a rate of 0",
+    ),
+    pytest.param(
+        Asked(facts={"zones": WELL, "released": False}),
+        a_pod(),
+        "KEEP WaitsForItsTurn",
+        id="its turn has not come",
+    ),
+    pytest.param(
+        Asked(since=JUST_NOW, facts={"zones": WELL, "released": False}),
+        a_pod(),
+        "KEEP WaitsForItsTurn",
+        id="nor its time",
+    ),
+    pytest.param(
+        Asked(facts={"zones": WELL, "released": True}), a_pod(), "EVICT_NOW NodeLost", id="it has"
+    ),
+    pytest.param(Asked(facts={"proof": OFF}), DB, "EVICT_NOW NodeOff", id="proven off by a fence"),
+    pytest.param(Asked(taints=(OUT_OF_SERVICE,)), DB, "EVICT_NOW NodeOff", id="by a taint"),
+    pytest.param(
+        Asked(since=JUST_NOW, facts={"proof": OFF}),
+        DB,
+        "EVICT_AT NodeLost",
+        id="proven off before its time is over",
+    ),
+    pytest.param(
+        Asked(facts={"proof": OFF, "settings": {"forces": False}}),
+        DB,
+        "EVICT_NOW NodeLost",
+        id="proven off, and nobody is to be forced",
+    ),
+    pytest.param(
+        Asked(ready="False", facts={"proof": OFF, "lease": LIVES}),
+        a_pod(),
+        "KEEP Contradiction",
+        id="off, and alive",
+    ),
+    pytest.param(
+        Asked(ready="False", taints=(OUT_OF_SERVICE,), facts={"lease": LIVES}),
+        ending(DB),
+        "KEEP PodTerminating",
+        id="off by a taint, and alive: nobody is forced",
+    ),
+    pytest.param(
+        Asked(facts={"contradiction": "why"}), a_pod(), "KEEP Contradiction", id="as it was told"
+    ),
+    pytest.param(Asked(), ending(DB), "KEEP Stuck", id="deleted, and stuck"),
+    pytest.param(Asked(), ending(DB, over=False), "KEEP PodTerminating", id="it has time to end"),
+    pytest.param(Asked(), ending(a_pod()), "KEEP PodTerminating", id="it may run twice"),
+    pytest.param(
+        Asked(ready="True"), ending(DB), "KEEP PodTerminating", id="deleted on a node that is well"
+    ),
+    pytest.param(
+        Asked(facts={"proof": OFF}), ending(DB), "EVICT_NOW NodeOff", id="deleted, and off"
+    ),
+    pytest.param(
+        Asked(since=JUST_NOW, facts={"proof": OFF}),
+        ending(a_pod()),
+        "EVICT_NOW NodeOff",
+        id="deleted, off, and its node not lost for long",
+    ),
+    pytest.param(Asked(), with_claim("files", "disk"), "EVICT_NOW NodeLost", id="with a claim"),
+    pytest.param(
+        Asked(), ending(with_claim("files", "disk")), "KEEP Stuck", id="deleted, with a claim"
+    ),
+]
+
+
+@pytest.mark.parametrize(("asked", "pod", "said"), CASES)
+def test_each_rule(asked, pod, said):
+    found = asked.of(pod)
+    assert f"{found.verdict.value} {found.reason}" == said
+
+
+def test_the_guide_has_every_reason():
+    rows = re.findall(r"^\| .+? \| `(\w+)` \| (KEEP|EVICT)", GUIDE, re.MULTILINE)
+    said = {str(case.values[2]).split()[1] for case in CASES}
+    assert said == {reason for reason, _ in rows}
+
+
+def test_a_pod_goes_with_the_words_of_the_real_controller():
+    asked = Asked(pods=(a_pod("web"),))
+    (decision,) = asked.answer().decisions
+    assert decision.event.reason == "NodeControllerEviction"
+    assert decision.event.message == "Marking for deletion Pod web from Node n1"
+    assert decision.eviction.status_reason == "NodeLost"
+    expected = "Node n1 which was running pod web is unresponsive"
+    assert decision.eviction.status_message == expected
+
+
+def test_pods_that_go_for_the_same_each_have_their_own_name_in_it():
+    asked = Asked(pods=tuple(a_pod(name) for name in ("web", "api", "job")))
+    messages = [one.event.message for one in asked.answer().decisions]
+    assert messages == [f"Marking for deletion Pod {x} from Node n1" for x in ("web", "api", "job")]
+    told = [one.eviction.status_message for one in asked.answer().decisions]
+    assert [text.split()[6] for text in told] == ["web", "api", "job"]
+
+
+def test_the_words_of_the_documents_are_a_setting():
+    asked = Asked(pods=(a_pod(),), facts={"settings": {"reason": "NodeUnreachable"}})
+    assert asked.answer().decisions[0].eviction.status_reason == "NodeUnreachable"
+
+
+@pytest.mark.parametrize(("ready", "lasts"), [("Unknown", 300), ("False", 300)])
+def test_the_deadline_is_counted_from_when_it_was_lost(ready, lasts):
+    found = Asked(ready=ready, since=JUST_NOW).of()
+    assert found.evict_at == JUST_NOW + timedelta(seconds=lasts)
+    assert found.holds_until == found.evict_at
+
+
+def test_a_silent_node_is_lost_from_when_it_fell_silent():
+    renewed = NOW - timedelta(seconds=100)
+    found = Asked(ready="True", facts={"lease": {"spec": {"renewTime": at(renewed)}}}).of()
+    assert found.evict_at == renewed + timedelta(seconds=50 + 300)
+
+
+def test_a_ready_node_may_be_silent_soon():
+    found = Asked(ready="True", facts={"lease": LIVES}).of()
+    assert found.holds_until == NOW + timedelta(seconds=45)
+
+
+def test_a_node_whose_condition_has_no_time_is_lost_from_now_on():
+    asked = Asked(ready="")
+    found = asked.of()
+    assert (found.verdict, found.counted_from_now) == (Verdict.EVICT_AT, True)
+    assert found.evict_at == NOW + timedelta(seconds=300)
+
+
+def test_the_reason_why_a_pod_is_stuck_says_what_would_release_it():
+    found = Asked().of(ending(DB))
+    assert "StatefulSet of-db-0" in found.message
+    assert "node.kubernetes.io/out-of-service" in found.message
+    assert "volume claim disk" in Asked().of(ending(with_claim("files", "disk"))).message
+
+
+def test_the_trace_tells_of_the_node_and_why_all_stay():
+    found = Asked(facts={"contradiction": "why"}).of()
+    assert [(one.rule, one.outcome) for one in found.trace] == [
+        ("NodeState", "Unknown"),
+        ("Node", "Contradiction"),
+    ]
+    assert found.trace[0].deadline == LONG_AGO + timedelta(seconds=300)
+
+
+def test_nobody_is_judged_unasked():
+    question = SYSTEMS.questions["decide"]
+    body = {
+        "pod": msgspec.to_builtins(a_pod()),
+        "node": msgspec.to_builtins(Asked().node),
+        "now": at(NOW),
+    }
+    answer = question.ask(msgspec.convert(body, question.facts), NOW, Options())
+    assert [one.system for one in answer.decision.findings] == ["node-taints"]
+
+
+def test_the_lease_of_another_node_is_refused():
+    asked = Asked(pods=(a_pod(),), facts={"lease": {"metadata": {"name": "n2"}}})
+    with pytest.raises(FactsError, match="must be the Lease of node n1"):
+        asked.answer()
+
+
+def test_a_lease_of_the_node_counts():
+    assert a_lease(NOW).metadata.name == "n1"
