@@ -36,7 +36,7 @@ class PaperPages(Pages):
 
 
 def _common(one: Book, other: Book) -> Book:
-    """What is counted in any of two; a pod that both have, as the other has it."""
+    """What is counted in any of two; what both have, as it was counted last."""
 
     def both(name: str) -> Sheet:
         first = one.get(name) or other[name]
@@ -62,4 +62,8 @@ def _own(book: Book, other: Book) -> Book:
 
 
 def _pods_of(sheets: Sequence[Mapping[str, Column]], key: str) -> dict[str, int]:
-    return {pod: at for one in sheets if key in one for pod, at in one[key].by_pod.items()}
+    found: dict[str, int] = {}
+    for columns in sheets:
+        for pod, at in columns.get(key, Column()).by_pod.items():
+            found[pod] = max(at, found.get(pod, 0))
+    return found

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from bailiff.decisions.policies.fields import Operator
+from bailiff.decisions.policies.over_time_settings import Per
 from bailiff.kinds.names import KEY_RULE, VALUE_RULE, is_label_key, is_label_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bailiff.decisions.policies.fields import LabelSelector, Requirement
-    from bailiff.decisions.policies.over_time_settings import OverTime
+    from bailiff.decisions.policies.over_time_settings import OverTime, OverTimeBudget
     from bailiff.decisions.policies.settings import (
         BlastRadius,
         Breaker,
@@ -132,12 +133,22 @@ def _over_time(path: str, over_time: OverTime | None) -> Iterator[Fault]:
         if budget.name in seen:
             yield f"{at}.name", f"{budget.name!r} is another budget's: their counts would be one"
         seen.add(budget.name)
+        yield from _counts(at, budget)
         yield from _one_line(f"{at}.name", budget.name)
         for number, namespace in enumerate(budget.namespaces):
             yield from _one_line(f"{at}.namespaces[{number}]", namespace)
         yield from _selector(f"{at}.podSelector", budget.pod_selector)
     yield from _one_line(f"{path}.store.namespace", over_time.store.namespace)
     yield from _one_line(f"{path}.store.name", over_time.store.name)
+
+
+def _counts(path: str, budget: OverTimeBudget) -> Iterator[Fault]:
+    if budget.evictions is None and budget.nodes is None:
+        yield path, "bounds nothing: set evictions or nodes"
+    elif budget.evictions is not None and budget.nodes is not None:
+        yield f"{path}.nodes", "not allowed beside evictions: make it a budget of its own"
+    if budget.nodes is not None and budget.per is Per.NODE:
+        yield f"{path}.per", "means nothing with nodes: those of each node are one"
 
 
 def _one_line(path: str, text: str) -> Iterator[Fault]:

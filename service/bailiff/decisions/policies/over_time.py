@@ -1,4 +1,4 @@
-"""Budgets over time: at most N evictions in any span, counted by all who evict. Pure.
+"""Budgets over time: at most N evictions, or nodes, in any span, counted by all who evict. Pure.
 
 Here: whose eviction counts where. What is counted, and whether there is room: `over_time_counts`.
 """
@@ -15,11 +15,16 @@ from bailiff.decisions.policies.selectors import selects
 from bailiff.kinds import LABELS_NOT_KEPT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bailiff.decisions.policies.over_time_settings import OverTime, OverTimeBudget
     from bailiff.kinds import Pod
 
 # Of a UID; by 64 bits two pods of one column are taken for one once in 10^15 evictions.
 _DIGEST_BYTES = 8
+# Before the key of a column of nodes: no name of a namespace, node or zone has a slash. So whoever
+# counts pods under the same name, as before a change of the policies, does not take them for some.
+_OF_NODES = "nodes/"
 
 
 class Place(NamedTuple):
@@ -28,21 +33,29 @@ class Place(NamedTuple):
     Attributes:
         budget: its name.
         key: the namespace, node or zone; empty where the budget counts all pods together.
-        evictions: see OverTimeBudget, as the next two.
+        most: see OverTimeBudget, as the next two.
         most_bytes: of the ConfigMap that the budget may fill, if it counts apart.
+        by_node: nodes are counted, and not evictions.
     """
 
     budget: str
     key: str
-    evictions: int
+    most: int
     seconds: int
     per: Per
     most_bytes: int
+    by_node: bool = False
+
+    @property
+    def column(self) -> str:
+        """Under which it is counted in the book."""
+        return f"{_OF_NODES}{self.key}" if self.by_node else self.key
 
     def __str__(self) -> str:
+        what = "nodes" if self.by_node else "evictions"
         one = f" of {self.per.value.lower()} {self.key or '<none>'}"
         where = "" if self.per is Per.CLUSTER else one
-        return f"budget {self.budget} ({self.evictions} evictions{where} in {self.seconds} s)"
+        return f"budget {self.budget} ({self.most} {what}{where} in {self.seconds} s)"
 
 
 class Way(Enum):
@@ -66,11 +79,17 @@ class Wish(NamedTuple):
         pod: the digest of its UID, by which it is counted where it goes by that.
         places: in which columns.
         way: how it is to go.
+        node: the digest of its node's name, by which that is counted.
     """
 
     pod: str
     places: tuple[Place, ...]
     way: Way = Way.BY_UID
+    node: str = ""
+
+    def at(self, place: Place) -> Wish:
+        """As it is counted there: where nodes are, by its node, however it goes."""
+        return self._replace(pod=self.node, way=Way.BY_UID) if place.by_node else self
 
     @property
     def kept_as(self) -> str:
@@ -96,13 +115,26 @@ def wish_of(pod: Pod, zone: str, over_time: OverTime, way: Way = Way.BY_UID) -> 
         return None
     share = over_time.bytes_apart
     places = [_place(one, pod, zone, share) for one in over_time.budgets if _selects(one, pod)]
-    return Wish(digest_of(pod.metadata.uid), tuple(places), way)
+    uid = pod.metadata.uid
+    # Where no node has taken it yet, any may before it goes.
+    node = digest_of(pod.spec.node_name or f"any, for {uid}")
+    return Wish(digest_of(uid), tuple(places), way, node)
+
+
+def witnesses(wishes: Sequence[Wish]) -> Sequence[Wish]:
+    """Those of whom it is to be known that they are counted, to know it of all.
+
+    The first, with whom the others of its gang are counted. But a node may be so for any other
+    pod: where nothing else is counted, all of them.
+    """
+    by_pod = any(not place.by_node for wish in wishes[:1] for place in wish.places)
+    return wishes[:1] if by_pod else wishes
 
 
 # Each of a gang is looked for again and again.
 @lru_cache(maxsize=20_000)
 def digest_of(uid: str) -> str:
-    """By which a pod is known in the book: 16 hexadecimal digits."""
+    """By which a pod, or a node by its name, is known in the book: 16 hexadecimal digits."""
     return hashlib.blake2b(uid.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
@@ -115,7 +147,8 @@ def _selects(budget: OverTimeBudget, pod: Pod) -> bool:
 
 def _place(budget: OverTimeBudget, pod: Pod, zone: str, most_bytes: int) -> Place:
     key = _key(budget.per, pod, zone)
-    return Place(budget.name, key, budget.evictions, budget.seconds, budget.per, most_bytes)
+    by_node = budget.nodes is not None
+    return Place(budget.name, key, budget.most, budget.seconds, budget.per, most_bytes, by_node)
 
 
 def _key(per: Per, pod: Pod, zone: str) -> str:

@@ -3,7 +3,9 @@
     web: {"seconds": 3600, "evictions": {"": "1764094800123:9f86d081884c7d65 ..."}}
 
 The key is the budget's name. In `evictions` stand the columns, by namespace, node or zone; in each
-the evictions that are counted, as the POSIX millisecond and a digest made of the pod's UID.
+the evictions that are counted, as the POSIX millisecond and a digest made of the pod's UID. Where a
+budget counts nodes the key of a column begins with `nodes/`, and the digest is made of the node's
+name: to releases that know of no such budgets these are columns of nobody, which they keep.
 """
 
 from __future__ import annotations

@@ -12,6 +12,12 @@ it for one try: who is to go once more, as by a name, needs one more. So does wh
 then, and nobody keeps a place for him: he is in the place of others, and would keep the rest of
 them here for one span after the other.
 
+A budget of nodes counts each by its name, at the last instant at which a pod of it was let go, in
+a column apart. So a node counts as long as it loses pods, and a span after; and a pod of one that
+counts takes no place. At each eviction the nodes of the span before it are at most N: where its
+node is new, that was looked at; else they are among those of the span before the last eviction.
+And no span has more of them than the one that ends with its last eviction.
+
 An eviction counts for MARGIN seconds longer than the span: so long may one that was let go take to
 be carried out, and by so much the clocks of those who count differ.
 """
@@ -24,7 +30,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.policies.hold import Cause, Hold
-from bailiff.decisions.policies.over_time import Way
+from bailiff.decisions.policies.over_time import Way, witnesses
 from bailiff.decisions.policies.over_time_columns import (
     AGAIN,
     MARGIN,
@@ -59,7 +65,7 @@ def room_for(book: Book, wishes: Sequence[Wish], now: datetime) -> Hold | None:
         now: the instant.
     """
     millis = _millis(now)
-    if not wishes or _is_counted(book, wishes[0], millis):
+    if not wishes or _all_stand(book, wishes, millis):
         return None
     found = [
         _room(_column(book, place), place, there, millis) or _crowded(book, place, there, millis)
@@ -97,16 +103,17 @@ class OpenBook:
         """As `room_for`; where there is room all of them are counted."""
         held = room_for(self._sheets, wishes, self._now)
         # What was counted with one of a gang seconds ago need not be looked at for each of it.
-        if held is None and not any(map(self._has_just_counted, wishes[:1])):
+        if held is None and not all(map(self._has_just_counted, witnesses(wishes))):
             self.count(_asking(self._sheets, wishes, _millis(self._now)))
         return held
 
     def _has_just_counted(self, wish: Wish) -> bool:
         since, now = self._at - AGAIN * 1000, _millis(self._now)
-        columns = [_column(self._sheets, place) for place in wish.places]
-        found = {entry_of(column, wish, since, now) for column in columns}
+        wishes = [(wish.at(place), _column(self._sheets, place)) for place in wish.places]
+        found = [(one.pod, entry_of(column, one, since, now)) for one, column in wishes]
         # A place that is kept is still to be taken, and each try by a name has its own.
-        return found == {wish.pod} or (wish.way is Way.LATER and bool(found) and all(found))
+        is_later = wish.way is Way.LATER
+        return bool(found) and all(entry and (is_later or entry == own) for own, entry in found)
 
     def count(self, wishes: Sequence[Wish]) -> None:
         """Count these, for whom there is room."""
@@ -143,7 +150,7 @@ class OpenBook:
         columns: dict[str, Column]
         columns = self._sheets[place.budget].columns if place.budget in self._sheets else {}  # type: ignore[assignment]
         self._sheets[place.budget] = Sheet(place.seconds, columns)
-        return columns.setdefault(place.key, Column({}, []))
+        return columns.setdefault(place.column, Column({}, []))
 
     def _rename(self, column: Column, before: str, after: str) -> None:
         self.changes += 1
@@ -162,8 +169,8 @@ class OpenBook:
 
 
 def is_counted(book: Book, wishes: Sequence[Wish], now: datetime) -> bool:
-    """Whether the first of these has its place already."""
-    return bool(wishes) and _is_counted(book, wishes[0], _millis(now))
+    """Whether the first of these has its place already, and its gang with it."""
+    return bool(wishes) and _all_stand(book, wishes, _millis(now))
 
 
 def counted(
@@ -182,42 +189,50 @@ def _opened(sheet: Sheet, now: int) -> Sheet:
 
 def _asking(book: Book, wishes: Sequence[Wish], now: int) -> Sequence[Wish]:
     """The one that asks; and where its gang has not begun to go, the others, else those counted."""
-    if len(wishes) < 2 or not _is_counted(book, wishes[0]._replace(way=Way.LATER), now):
+    first = witnesses(wishes)
+    if len(first) == len(wishes) or not _is_counted(book, first[0]._replace(way=Way.LATER), now):
         return wishes
     return [wishes[0], *(wish for wish in wishes[1:] if _is_counted(book, wish, now))]
 
 
+def _all_stand(book: Book, wishes: Sequence[Wish], now: int) -> bool:
+    return all(_is_counted(book, wish, now) for wish in witnesses(wishes))
+
+
 def _is_counted(book: Book, wish: Wish, now: int) -> bool:
     return bool(wish.places) and all(
-        entry_of(_column(book, place), wish, _since(now, place.seconds), now)
+        entry_of(_column(book, place), wish.at(place), _since(now, place.seconds), now)
         for place in wish.places
     )
 
 
 def _by_place(wishes: Iterable[Wish]) -> dict[Place, list[Wish]]:
-    found: dict[Place, list[Wish]] = {}
+    """By where they are counted; pods of one node are one there where nodes are."""
+    found: dict[Place, dict[str, Wish]] = {}
     for wish in wishes:
         for place in wish.places:
-            found.setdefault(place, []).append(wish)
-    return found
+            one = wish.at(place)
+            found.setdefault(place, {}).setdefault(one.pod, one)
+    return {place: list(there.values()) for place, there in found.items()}
 
 
 def _column(book: Book, place: Place) -> Column:
     sheet = book.get(place.budget)
-    return Column() if sheet is None else sheet.columns.get(place.key, Column())
+    return Column() if sheet is None else sheet.columns.get(place.column, Column())
 
 
 def _room(column: Column, place: Place, wishes: list[Wish], now: int) -> Hold | None:
     since = _since(now, place.seconds)
     first = bisect_right(column.instants, since)
     new = sum(not entry_of(column, wish, since, now) for wish in wishes)
-    too_many = len(column.instants) - first + new - place.evictions
+    too_many = len(column.instants) - first + new - place.most
     if not new or too_many <= 0:
         return None
-    if new > place.evictions:
-        message = f"{new} pods go together, and {place} never lets so many go"
+    if new > place.most:
+        who = f"pods of {new} nodes" if place.by_node else f"{new} pods"
+        message = f"{who} go together, and {place} never lets so many go"
         return Hold(cause=Cause.OVER_TIME, message=message, for_good=True)
-    free = column.instants[first + too_many - 1] + _span(place.seconds)
+    free = _others(column, wishes, since, now)[too_many - 1] + _span(place.seconds)
     if wishes[0].way in (Way.BY_UID, Way.BY_NAME) and new == 1:
         # The last try may be over sooner, and lends its place.
         tries = (column.by_pod[one] for one in tries_of(column, wishes[0]))
@@ -225,6 +240,14 @@ def _room(column: Column, place: Place, wishes: list[Wish], now: int) -> Hold | 
     until = datetime.fromtimestamp(free / 1000, UTC)
     message = f"{place} is used up until {describe_time(until)}"
     return Hold(cause=Cause.OVER_TIME, message=message, until=until)
+
+
+def _others(column: Column, wishes: list[Wish], since: int, now: int) -> Sequence[int]:
+    """When all others were counted: the place of one of these it needs itself when that is over."""
+    own = {entry_of(column, wish, since, now) for wish in wishes} - {""}
+    if not own:
+        return column.instants[bisect_right(column.instants, since) :]
+    return sorted(at for pod, at in column.by_pod.items() if at > since and pod not in own)
 
 
 def _crowded(book: Book, place: Place, wishes: list[Wish], now: int) -> Hold | None:
@@ -236,7 +259,7 @@ def _crowded(book: Book, place: Place, wishes: list[Wish], now: int) -> Hold | N
     columns = book[place.budget].columns
     kept = {k: len(c.instants) - bisect_right(c.instants, since) for k, c in columns.items()}
     filled = {key: count for key, count in kept.items() if count}
-    filled[place.key] = kept.get(place.key, 0) + new
+    filled[place.column] = kept.get(place.column, 0) + new
     if not new or sum(map(_bytes, filled, filled.values())) <= place.most_bytes:
         return None
     message = (

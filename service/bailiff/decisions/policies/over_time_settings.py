@@ -35,12 +35,13 @@ class Per(StrEnum):
     ZONE = "Zone"
 
 
-class OverTimeBudget(Settings, frozen=True):
-    """At most so many evictions in any span of so many seconds.
+class OverTimeBudget(Settings, frozen=True, kw_only=True):
+    """At most so many evictions in any span of so many seconds, or evictions from so many nodes.
 
     Attributes:
         name: a DNS label; the key of the ConfigMap under which they are counted.
         evictions: how many.
+        nodes: instead of `evictions`: from how many nodes, however many pods go from each.
         seconds: how long the span is.
         per: what is counted apart.
         namespaces: pods of these only; none: of all.
@@ -48,11 +49,17 @@ class OverTimeBudget(Settings, frozen=True):
     """
 
     name: Annotated[str, Meta(pattern=LABEL_PATTERN, max_length=MAX_LABEL)]
-    evictions: Annotated[int, Meta(ge=1, le=MAX_EVICTIONS)]
+    evictions: Annotated[int, Meta(ge=1, le=MAX_EVICTIONS)] | None = None
+    nodes: Annotated[int, Meta(ge=1, le=MAX_EVICTIONS)] | None = None
     seconds: Annotated[int, Meta(ge=1, le=MAX_SPAN)]
     per: Per = Per.CLUSTER
     namespaces: Annotated[tuple[NamespaceName, ...], Meta(max_length=1000)] = ()
     pod_selector: LabelSelector | None = None
+
+    @property
+    def most(self) -> int:
+        """How many evictions, or nodes; 0 where neither is said, which no file may."""
+        return self.evictions or self.nodes or 0
 
 
 class Store(Settings, frozen=True):

@@ -19,7 +19,7 @@ _FEW = 20
 def crowding(over_time: OverTime) -> Iterator[str]:
     """What will wait though its budget has room, since the counts find no place; a line each."""
     apart = [one for one in over_time.budgets if one.per is not Per.CLUSTER]
-    together = sum(one.evictions for one in over_time.budgets if one.per is Per.CLUSTER)
+    together = sum(one.most for one in over_time.budgets if one.per is Per.CLUSTER)
     most = (MAX_BYTES - (MAX_BYTES_APART if apart else 0)) // EVICTION_BYTES
     if together > most:
         yield (
@@ -27,12 +27,12 @@ def crowding(over_time: OverTime) -> Iterator[str]:
             f"holds about {most} of them: beyond that all that are counted wait"
         )
     most = over_time.bytes_apart // EVICTION_BYTES
-    yield from (_crowded(one, most) for one in apart if most // one.evictions < _FEW)
+    yield from (_crowded(one, most) for one in apart if most // one.most < _FEW)
 
 
 def _crowded(budget: OverTimeBudget, most: int) -> str:
     return (
         f"overTime: budget {budget.name} has room for about {most} counts, which "
-        f"{most / budget.evictions:.3g} full columns (per {budget.per.value}) use up: beyond that "
+        f"{most / budget.most:.3g} full columns (per {budget.per.value}) use up: beyond that "
         "its pods wait"
     )

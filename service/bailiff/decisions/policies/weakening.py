@@ -248,6 +248,7 @@ FIELDS: Mapping[type[Settings], Mapping[str, Compare]] = {
     OverTimeBudget: {
         "name": _same,
         "evictions": _most,
+        "nodes": _most,
         "seconds": _least,
         "per": _same,
         "namespaces": _same,

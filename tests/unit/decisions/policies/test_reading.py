@@ -181,6 +181,26 @@ SELECTOR = "exclude: {podSelector: {matchExpressions: [{key: a, operator: %s}]}}
         ("windows: [{start: 01:00, end: 02:00, timeZone: Europe}]", "$.windows[0].timeZone", "unk"),
         ("windows: [{start: 01:00, end: 02:00, timeZone: ../x}]", "$.windows[0].timeZone", "unk"),
         ("blastRadius: {}", "$.blastRadius", "bounds nothing: set maxPods, maxNamespaceFraction"),
+        (
+            "overTime: {budgets: [{name: few, seconds: 60}]}",
+            "$.overTime.budgets[0]",
+            "bounds nothing: set evictions or nodes",
+        ),
+        (
+            "overTime: {budgets: [{name: few, seconds: 60, nodes: 2, evictions: 9}]}",
+            "$.overTime.budgets[0].nodes",
+            "make it a budget of its own",
+        ),
+        (
+            "overTime: {budgets: [{name: few, seconds: 60, nodes: 2, per: Node}]}",
+            "$.overTime.budgets[0].per",
+            "means nothing with nodes",
+        ),
+        (
+            "overTime: {budgets: [{name: few, seconds: 60, nodes: 0}]}",
+            "$.overTime.budgets[0].nodes",
+            ">= 1",
+        ),
         ("evictionApi: {deadlineSeconds: -1}", "$.evictionApi.deadlineSeconds", ">= 0"),
         ("1: 2", "$", "Expected `str`"),
     ],

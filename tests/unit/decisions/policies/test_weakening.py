@@ -87,6 +87,7 @@ def over_time(*budgets: OverTimeBudget, **settings: Any) -> Policies:
 
 
 TEN = OverTimeBudget(name="ten", evictions=10, seconds=60)
+FEW_NODES = OverTimeBudget(name="few", nodes=2, seconds=60)
 NODES = OverTimeBudget(name="nodes", evictions=1, seconds=60, per=Per.NODE)
 API, DEADLINE = EvictionApi(), EvictionApi(deadline_seconds=60)
 
@@ -191,6 +192,19 @@ API, DEADLINE = EvictionApi(), EvictionApi(deadline_seconds=60)
             over_time(TEN), over_time(replace(TEN, evictions=11)),
             "overTime.budgets[ten].evictions: 11 now, 10 before",
         ),
+        (over_time(FEW_NODES), over_time(replace(FEW_NODES, nodes=1)), None),
+        (
+            over_time(FEW_NODES), over_time(replace(FEW_NODES, nodes=3)),
+            "overTime.budgets[few].nodes: 3 now, 2 before",
+        ),
+        (
+            over_time(TEN), over_time(replace(TEN, evictions=None, nodes=1)),
+            "overTime.budgets[ten].evictions: taken away, 10 before",
+        ),
+        (
+            over_time(FEW_NODES), over_time(replace(FEW_NODES, evictions=1, nodes=None)),
+            "overTime.budgets[few].nodes: taken away, 2 before",
+        ),
         (
             over_time(TEN), over_time(replace(TEN, seconds=59)),
             "overTime.budgets[ten].seconds: 59 now, 60 before",
@@ -286,10 +300,10 @@ PARTS: dict[str, st.SearchStrategy[Any]] = {
     ),
     "over_time": st.none()
     | st.builds(
-        lambda evictions, seconds: OverTime(
-            budgets=(OverTimeBudget(name="b", evictions=evictions, seconds=seconds),)
+        lambda bound, seconds: OverTime(
+            budgets=(OverTimeBudget(name="b", seconds=seconds, **bound),)
         ),
-        st.sampled_from([1, 2]),
+        st.sampled_from([{"evictions": 1}, {"evictions": 2}, {"nodes": 1}, {"nodes": 2}]),
         st.sampled_from([60, 600]),
     ),
 }
@@ -322,7 +336,8 @@ def places(draw: st.DrawFn) -> tuple[dict[str, Any], list[list[int]], datetime]:
     now = datetime(2026, 1, 5, tzinfo=UTC) + timedelta(minutes=draw(st.integers(0, 7 * 24 * 60)))
     ago = [draw(st.sampled_from([10, 300, 900])) for _ in range(draw(st.integers(0, 2)))]
     evictions = " ".join(f"{round(now.timestamp() - s) * 1000}:{n}" for n, s in enumerate(ago))
-    facts["book"] = read_book({"b": f'{{"seconds":600,"evictions":{{"":"{evictions}"}}}}'})
+    column = draw(st.sampled_from(["", "nodes/"]))
+    facts["book"] = read_book({"b": f'{{"seconds":600,"evictions":{{"{column}":"{evictions}"}}}}'})
     return facts, [draw(COUNTS), draw(COUNTS)], now
 
 
