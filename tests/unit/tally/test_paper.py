@@ -6,7 +6,9 @@ import asyncio
 
 import pytest
 
-from tests.harness.tallies import OneConfigMap, budget, other_store, tally_of, tries
+from bailiff.decisions.policies import OverTime, OverTimeBudget
+from bailiff.decisions.policies.over_time_columns import MARGIN
+from tests.harness.tallies import OneConfigMap, budget, other_store, tally_of, tries, wishes
 
 pytestmark = pytest.mark.looptime
 
@@ -35,3 +37,17 @@ async def test_on_paper_another_configmap_starts_over(server: OneConfigMap) -> N
     paper = tally_of(server).on_paper()
     await tries(paper, "ab")
     assert await tries(paper, "cd", other_store(TWO, "another")) == [None, None]
+
+
+async def test_a_node_counts_by_its_last_eviction_whoever_made_it(server: OneConfigMap) -> None:
+    """All pods here are of one node: on paper it went first, in earnest last."""
+    nodes = OverTime(budgets=(OverTimeBudget(name="b", nodes=1, seconds=60),))
+    tally = tally_of(server)
+    paper = tally.on_paper()
+    await tries(paper, "a", nodes)
+    await asyncio.sleep(30)
+    await tries(tally, "b", nodes)
+    await asyncio.sleep(60 + MARGIN - 10)
+    wish = wishes(nodes, "c")[0]
+    held = await paper.look([wish._replace(node="another")], nodes)
+    assert held is not None

@@ -107,8 +107,12 @@ def test_pods_of_a_node_that_go_within_seconds_are_written_once() -> None:
     assert list(counts.column().values()) == [round(NOW.timestamp() * 1000)]
 
 
-def test_a_clock_that_is_slow_takes_no_node_back() -> None:
-    counts = Counts()
+ONE_POD = OverTimeBudget(name="pods", evictions=1, seconds=SECONDS)
+
+
+@pytest.mark.parametrize("besides", [(), (replace(ONE_POD, evictions=2),)])
+def test_a_clock_that_is_slow_takes_no_node_back(besides: tuple[OverTimeBudget, ...]) -> None:
+    counts = Counts(TWO, *besides)
     counts.ask(asks("a", "n1"), 20)
     counts.ask(asks("b", "n1"), 10)
     assert list(counts.column().values()) == [round(after(20).timestamp() * 1000)]
@@ -145,9 +149,6 @@ def test_nodes_are_counted_apart_in_columns_of_their_own(per: Per, key: str, whe
     assert held.message.startswith(f"budget two (1 nodes{where} in 60 s)")
     elsewhere = counts.ask(asks("c", "n3", zone="z2"), 1)
     assert (elsewhere is None) is (per is Per.ZONE)
-
-
-ONE_POD = OverTimeBudget(name="pods", evictions=1, seconds=SECONDS)
 
 
 def test_beside_a_budget_of_evictions_both_hold() -> None:

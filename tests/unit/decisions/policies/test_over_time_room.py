@@ -88,3 +88,11 @@ def test_who_has_his_place_is_not_held_where_there_are_too_many(to: Place) -> No
 )
 def test_what_is_counted_apart_has_as_many_bytes(columns: dict[str, Column], fits: bool) -> None:
     assert (room_for(book(**columns), wishes("new", to=APART), NOW) is None) is fits
+
+
+@pytest.mark.parametrize(("spare", "fits"), [(0, True), (-1, False)])
+def test_nodes_that_are_counted_apart_have_as_many_bytes(spare: int, fits: bool) -> None:
+    most = len("nodes/k") + COLUMN_BYTES + 2 * EVICTION_BYTES + spare
+    nodes = APART._replace(per=Per.ZONE, by_node=True, most_bytes=most)
+    new = [wish._replace(node="new-node") for wish in wishes("new", to=nodes)]
+    assert (room_for(book(**{"nodes/k": column(a=10)}), new, NOW) is None) is fits
