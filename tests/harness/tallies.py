@@ -32,6 +32,11 @@ def budget(evictions: int = 2, seconds: int = 60, **settings: Any) -> OverTime:
     return OverTime(budgets=(one,), **settings)
 
 
+def node_budget(nodes: int, seconds: int = 60) -> OverTime:
+    """The settings of one budget of nodes, called `b`."""
+    return OverTime(budgets=(OverTimeBudget(name="b", nodes=nodes, seconds=seconds),))
+
+
 def wishes(settings: OverTime, name: str) -> list[Wish]:
     """What is to be counted before the pod of this name goes; its UID is its name."""
     pod = pod_of(name, "n1", namespace="shop", uid=name)

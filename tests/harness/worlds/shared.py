@@ -28,6 +28,7 @@ class Sharing(Governed):
     disruption_budgets: as whoever lists them sees them.
     unlisted: why they cannot be listed.
     list_latency: seconds that it takes.
+    shared: what its worker shares with others.
     """
 
     def __init__(
@@ -40,8 +41,8 @@ class Sharing(Governed):
         clock: Clock = LoopClock()
         tally = Tally(cast(Cluster, self.counts), clock)
         gang_budgets = GangBudgets(cast(Source, self), clock)
-        shared = Shared(tally, cast(PodGroups, self.groups), gang_budgets)
-        super().__init__(policies, shared=shared, **others)
+        self.shared = Shared(tally, cast(PodGroups, self.groups), gang_budgets)
+        super().__init__(policies, shared=self.shared, **others)
 
     async def see(self, wanted: Wanted) -> tuple[Any, ...]:
         """All objects of the kind, as a list of the API server's."""

@@ -6,9 +6,16 @@ import asyncio
 
 import pytest
 
-from bailiff.decisions.policies import OverTime, OverTimeBudget
 from bailiff.decisions.policies.over_time_columns import MARGIN
-from tests.harness.tallies import OneConfigMap, budget, other_store, tally_of, tries, wishes
+from tests.harness.tallies import (
+    OneConfigMap,
+    budget,
+    node_budget,
+    other_store,
+    tally_of,
+    tries,
+    wishes,
+)
 
 pytestmark = pytest.mark.looptime
 
@@ -41,8 +48,7 @@ async def test_on_paper_another_configmap_starts_over(server: OneConfigMap) -> N
 
 async def test_a_node_counts_by_its_last_eviction_whoever_made_it(server: OneConfigMap) -> None:
     """All pods here are of one node: on paper it went first, in earnest last."""
-    nodes = OverTime(budgets=(OverTimeBudget(name="b", nodes=1, seconds=60),))
-    tally = tally_of(server)
+    tally, nodes = tally_of(server), node_budget(1)
     paper = tally.on_paper()
     await tries(paper, "a", nodes)
     await asyncio.sleep(30)
