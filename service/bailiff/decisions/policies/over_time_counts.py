@@ -232,7 +232,8 @@ def _room(column: Column, place: Place, wishes: list[Wish], now: int) -> Hold | 
         who = f"pods of {new} nodes" if place.by_node else f"{new} pods"
         message = f"{who} go together, and {place} never lets so many go"
         return Hold(cause=Cause.OVER_TIME, message=message, for_good=True)
-    free = _others(column, wishes, since, now)[too_many - 1] + _span(place.seconds)
+    ending = _ending(column, wishes, since, now) if place.by_node else column.instants[first:]
+    free = ending[too_many - 1] + _span(place.seconds)
     if wishes[0].way in (Way.BY_UID, Way.BY_NAME) and new == 1:
         # The last try may be over sooner, and lends its place.
         tries = (column.by_pod[one] for one in tries_of(column, wishes[0]))
@@ -242,12 +243,14 @@ def _room(column: Column, place: Place, wishes: list[Wish], now: int) -> Hold | 
     return Hold(cause=Cause.OVER_TIME, message=message, until=until)
 
 
-def _others(column: Column, wishes: list[Wish], since: int, now: int) -> Sequence[int]:
-    """When all others were counted: the place of one of these it needs itself when that is over."""
-    own = {entry_of(column, wish, since, now) for wish in wishes} - {""}
-    if not own:
-        return column.instants[bisect_right(column.instants, since) :]
-    return sorted(at for pod, at in column.by_pod.items() if at > since and pod not in own)
+def _ending(column: Column, wishes: list[Wish], since: int, now: int) -> list[int]:
+    """When the nodes were counted, in the order in which they make room.
+
+    One of the gang itself makes none while there are others: when it is over it needs a place.
+    """
+    own = {entry_of(column, wish, since, now) for wish in wishes}
+    counted = [(node in own, at) for node, at in column.by_pod.items() if at > since]
+    return [at for _, at in sorted(counted)]
 
 
 def _crowded(book: Book, place: Place, wishes: list[Wish], now: int) -> Hold | None:

@@ -229,6 +229,15 @@ def test_a_gang_of_more_nodes_than_ever_go_is_told_so() -> None:
     )
 
 
+def test_a_gang_that_has_grown_beyond_the_budget_waits_for_its_own() -> None:
+    """No more would fit at once, and of those that have gone the first is over first."""
+    counts = Counts()
+    for number, node in enumerate(("n1", "n2")):
+        counts.ask(asks(str(number), node), number)
+    held = counts.held(asks("a", "n1", asks("b", "n2"), asks("c", "n3")), 2)
+    assert (held.until, held.for_good) == (after(SPAN), False)
+
+
 NODES = [f"n{one}" for one in range(6)]
 TRIES = st.lists(
     st.tuples(
@@ -277,3 +286,35 @@ def test_and_none_waits_while_there_is_room(
             assert len(lately) >= most
             # Its own last eviction was at most AGAIN later than it was counted.
             assert node not in nodes_of(let_go, now - SPAN + AGAIN + 0.002, SPAN)
+
+
+GANGS = st.lists(
+    st.tuples(
+        st.floats(0, 90),  # seconds since the last try
+        st.lists(st.sampled_from(NODES), min_size=1, max_size=4),  # of each of the gang
+    ),
+    max_size=30,
+)
+
+
+@given(GANGS, st.integers(1, 3), st.booleans())
+def test_gangs_go_from_never_more_nodes_in_any_span_either(
+    tries: list[tuple[float, list[str]]], most: int, pods_too: bool
+) -> None:
+    besides = (replace(ONE_POD, evictions=6),) if pods_too else ()
+    counts, now = Counts(replace(TWO, nodes=most), *besides), 0.0
+    gone: list[tuple[float, str]] = []
+    for number, (seconds, nodes) in enumerate(tries):
+        now += seconds
+        # Some of a gang come back under the same UID: they have stayed.
+        first, *others = [asks(f"{(number + n) % 9}", node) for n, node in enumerate(nodes)]
+        gang = replace(first, gang=Gang(name="shop/g", others=tuple(others)) if others else None)
+        held = counts.ask(gang, now)
+        if held is None:
+            gone += [(now, first.pod.spec.node_name)]
+            if not pods_too:
+                gone += [(now, one.pod.spec.node_name) for one in others]
+        elif held.until is not None:
+            assert held.until > after(now)
+    for at, _ in gone:
+        assert len(nodes_of(gone, at, SECONDS)) <= most
