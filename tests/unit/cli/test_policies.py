@@ -155,3 +155,10 @@ def test_budgets_that_could_fill_the_book_are_warned_of():
     assert done.exit_code == 0
     said = "budget b has room for about 8456 counts, which 0.94 full columns (per Node) use up"
     assert said in done.stderr
+
+
+def test_what_is_shown_of_a_budget_of_nodes_can_be_read_again():
+    text = f"{HEAD}overTime: {{budgets: [{{name: b, nodes: 3, seconds: 60}}]}}"
+    shown = check("-", stdin=text).output
+    assert "  - name: b\n    nodes: 3\n    seconds: 60\n    per: Cluster\n" in shown
+    assert read(shown.encode()) == read(text.encode())

@@ -63,6 +63,15 @@ def test_one_more(counted: Column, evictions: int, seconds: float | None) -> Non
     assert (None if hold is None else hold.until) == until
 
 
+def test_of_nodes_those_that_are_over_make_no_room_again() -> None:
+    nodes = together(2)._replace(by_node=True)
+    counted = {"nodes/": column(x=OVER, a=50, b=10)}
+    new = [wish._replace(node="new-node") for wish in wishes("new", to=nodes)]
+    hold = room_for({"b": Sheet(SECONDS, counted)}, new, NOW)
+    assert hold is not None
+    assert hold.until == NOW + timedelta(seconds=SPAN - 50)
+
+
 def test_one_of_a_gang_who_is_counted_needs_no_second_place() -> None:
     gang = wishes("new", "a", to=together(3))
     assert room_for(book(all=column(a=50, b=10)), gang, NOW) is None
