@@ -77,7 +77,8 @@ def test_never_more_than_one_and_the_rate_times_the_time(rate, pauses):
 def test_nor_with_restarts_in_between(happenings):
     """Who is started anew knows only when the last node was given up."""
     pacer, rate = ZonePacer(), 0.1
-    second, taken = 0.0, []
+    second = 0.0
+    taken: list[float] = []
     for pause, restarts in happenings:
         second += pause
         if restarts:
