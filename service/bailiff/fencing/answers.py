@@ -45,8 +45,11 @@ def secret_in(path: str) -> str:
 
 
 def without(secrets: list[str], text: str) -> str:
-    """A text in which no secret stands, in case that somebody has repeated it."""
-    for one in secrets:
-        if one:
-            text = text.replace(one, "***")
+    """A text in which no secret stands, in case that somebody has repeated it.
+
+    It must be whole: of a text that was cut before, the beginning of a secret would be left.
+    """
+    # The longest first: one that begins as another does would leave its end.
+    for one in sorted(filter(None, secrets), key=len, reverse=True):
+        text = text.replace(one, "***")
     return text

@@ -43,7 +43,7 @@ async def ask_command(hook: CommandHook, node: str, fields: Mapping[str, str]) -
         raise NoProofError(f"{argv[0]}: {error}") from None
     except OSError as error:
         raise NoProofError(f"{argv[0]}: {error.strerror or type(error).__name__}") from None
-    said = without([*secrets.values()], _last_line(ended.output))
+    said = _last_line(without([*secrets.values()], ended.output.decode(errors="replace")))
     told = f"{argv[0]}: exit code {ended.code}" + (f": {said}" if said else "")
     if ended.code in hook.off and ended.code not in hook.on:
         return Answer(off=True, by=_BY, message=told)
@@ -60,7 +60,7 @@ def _secrets(files: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _last_line(output: bytes) -> str:
-    lines = output.decode(errors="replace").strip().splitlines()
+def _last_line(output: str) -> str:
+    lines = output.strip().splitlines()
     printable = "".join(each for each in lines[-1] if each.isprintable()) if lines else ""
     return printable[:200]

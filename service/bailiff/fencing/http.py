@@ -44,7 +44,9 @@ async def ask_http(hook: HttpHook, node: str, fields: Mapping[str, str]) -> Answ
     except OSError as error:
         raise NoProofError(f"{url}: {error.strerror or type(error).__name__}") from None
     value = _value_at(hook.pointer, body)
-    told = without(secrets, f"{url}: {hook.pointer} is {value!r}"[:400])
+    # What is quoted may be escaped, so that a secret in it would not be found any more.
+    shown = without(secrets, value) if isinstance(value, str) else value
+    told = without(secrets, f"{url}: {hook.pointer} is {shown!r}")[:400]
     if not isinstance(value, str):
         raise NoProofError(told)
     return Answer(off=value in hook.off, by=_BY, message=told)
@@ -77,7 +79,7 @@ def _login(hook: HttpHook) -> tuple[dict[str, str], list[str]]:
     if hook.username_file:
         name, password = secret_in(hook.username_file), secret_in(hook.password_file)
         encoded = aiohttp.encode_basic_auth(name, password)
-        return {"Authorization": encoded}, [password, encoded]
+        return {"Authorization": encoded}, [password, encoded.partition(" ")[2]]
     return {}, []
 
 

@@ -19,8 +19,8 @@ from bailiff.kinds.meta import Value
 from bailiff.kinds.yaml_text import parse_yaml
 
 # What may stand for a placeholder: no character by which an argument becomes an option, or an
-# address another host or path. The first is a letter or a digit.
-FIELD = r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,252}$"
+# address another host or path. The first is a letter or a digit; `$` would let a line end follow.
+FIELD = r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,252}\Z"
 _PLACEHOLDER = re.compile(r"\{([A-Za-z0-9_]*)\}")
 
 Field = Annotated[str, Meta(pattern=FIELD)]
