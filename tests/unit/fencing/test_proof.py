@@ -1,0 +1,116 @@
+"""Only a plain "it is off" is proof; whatever else happens proves nothing, and says why."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from aiohttp import web
+
+from bailiff.clock import SystemClock
+from bailiff.fencing import FileFence
+from tests.harness.scripted_server import serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bailiff.decisions.node_loss.facts import OffProof
+
+
+async def asked(folder: Path, hook: dict[str, Any], node: str = "n1") -> OffProof:
+    file = folder / "fence.json"
+    file.write_text(json.dumps({**hook, "machines": {"n1": {}}}))
+    return await FileFence(file, SystemClock()).ask(node)
+
+
+def running(program: str, **fields: Any) -> dict[str, Any]:
+    return {"command": {"argv": [sys.executable, "-c", program], **fields}}
+
+
+def ending(code: int, **fields: Any) -> dict[str, Any]:
+    return running(f"raise SystemExit({code})", **fields)
+
+
+async def answered(folder: Path, *answer: Any, **options: Any) -> OffProof:
+    async def once(_: web.Request) -> web.Response:
+        return web.Response(**options) if options else web.json_response(*answer)
+
+    async with serving(once) as port:
+        return await asked(folder, {"http": {"url": f"http://127.0.0.1:{port}/"}})
+
+
+@pytest.mark.parametrize(("code", "off"), [(0, False), (1, False), (2, True), (3, False)])
+async def test_exit_codes_are_those_of_fence_agents(tmp_path, code, off):
+    proof = await asked(tmp_path, ending(code))
+    assert proof.off is off
+    assert f"exit code {code}" in proof.message
+
+
+async def test_a_code_that_means_both_proves_nothing(tmp_path):
+    assert not (await asked(tmp_path, ending(2, on=[2], off=[2]))).off
+
+
+async def test_a_program_that_a_signal_ended_proves_nothing(tmp_path):
+    program = "import os; os.kill(os.getpid(), 2)"
+    assert not (await asked(tmp_path, running(program, off=[2, 130]))).off
+
+
+async def test_a_program_that_hangs_proves_nothing(tmp_path):
+    hook = {**running("import time; time.sleep(600)"), "deadline": 0.2}
+    proof = await asked(tmp_path, hook)
+    assert (proof.off, proof.message) == (False, "no answer within 0.2 s")
+
+
+async def test_a_program_that_prints_without_end_proves_nothing(tmp_path):
+    proof = await asked(tmp_path, running("print('x' * 10**6); raise SystemExit(2)"))
+    assert not proof.off
+    assert "bytes of output" in proof.message
+
+
+async def test_a_program_that_is_not_there_proves_nothing(tmp_path):
+    proof = await asked(tmp_path, {"command": {"argv": [str(tmp_path / "none")]}})
+    assert not proof.off
+    assert "No such file" in proof.message
+
+
+async def test_a_node_that_is_not_listed_proves_nothing(tmp_path):
+    proof = await asked(tmp_path, ending(2), node="n2")
+    assert (proof.off, proof.message) == (False, "no machine is known of node n2")
+
+
+async def test_a_file_that_is_not_there_proves_nothing(tmp_path):
+    proof = await FileFence(tmp_path / "none", SystemClock()).ask("n1")
+    assert not proof.off
+    assert "none" in proof.message
+
+
+@pytest.mark.parametrize("state", ["On", "PoweringOn", "PoweringOff", "Paused", "off", "", "Off "])
+async def test_no_other_word_than_off_is_proof(tmp_path, state):
+    assert not (await answered(tmp_path, {"PowerState": state})).off
+
+
+@pytest.mark.parametrize("answer", [{}, {"PowerState": None}, {"PowerState": ["Off"]}, ["Off"], 0])
+async def test_nor_is_an_answer_of_another_shape(tmp_path, answer):
+    assert not (await answered(tmp_path, answer)).off
+
+
+async def test_off_is_proof(tmp_path):
+    proof = await answered(tmp_path, {"PowerState": "Off"})
+    assert (proof.off, proof.by) == (True, "http")
+
+
+OFF = '{"PowerState": "Off"}'
+
+
+@pytest.mark.parametrize("status", [201, 202, 301, 302, 307, 401, 403, 404, 500, 503])
+async def test_only_200_counts_and_nobody_follows_a_redirect(tmp_path, status):
+    proof = await answered(tmp_path, status=status, text=OFF, headers={"Location": "/"})
+    assert not proof.off
+    assert f"status {status}" in proof.message
+
+
+@pytest.mark.parametrize("text", ["", "Off", OFF[:-1], OFF + " " * 2**16])
+async def test_a_body_that_is_no_json_or_too_long_proves_nothing(tmp_path, text):
+    assert not (await answered(tmp_path, text=text, content_type="application/json")).off
