@@ -22,7 +22,7 @@ from bailiff.decisions.node_taints.findings import TERMS as NODE_TERMS
 from bailiff.worker.systems.node_taints.annotator import ANNOTATION
 from tests.harness.api import NODES, PODS
 from tests.harness.device_objects import RULES, rule
-from tests.harness.helm import pressure_writes
+from tests.harness.helm import loss_writes, pressure_writes
 from tests.harness.helm.accounts import log_in, may_do_everything
 from tests.harness.helm.admission import POLICIES, admission_in_force
 from tests.harness.helm.chart import render, the
@@ -83,6 +83,9 @@ CASES = [
         pressure_writes.FORBIDDEN,
         pressure_writes.ALLOWED,
         id="pressure",
+    ),
+    pytest.param(
+        {"worker": loss_writes.LOSS}, loss_writes.FORBIDDEN, loss_writes.ALLOWED, id="loss"
     ),
 ]
 

@@ -10,6 +10,11 @@
 - name: fence
   secret:
     secretName: {{ .Values.worker.nodeLoss.fence.secretName }}
+    items:
+      {{- range prepend .Values.worker.nodeLoss.fence.files "fence.yaml" }}
+      - key: {{ . }}
+        path: {{ . }}
+      {{- end }}
 {{- end }}
 {{- end }}
 
