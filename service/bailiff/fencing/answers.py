@@ -30,18 +30,21 @@ class NoProofError(Exception):
 
 
 def secret_in(path: str) -> str:
-    """What a file holds, without the line end that editors leave.
+    """What a file holds, which is one line, without the line end that editors leave.
 
     Raises:
-        NoProofError: it cannot be read.
+        NoProofError: it cannot be read, or has several lines.
     """
     content = see(Path(path), _LONGEST_SECRET)
     if isinstance(content, str):
         raise NoProofError(f"{path}: {content}")
     try:
-        return content.decode().rstrip("\r\n")
+        found = content.decode().rstrip("\r\n")
     except UnicodeDecodeError:
         raise NoProofError(f"{path}: not UTF-8") from None
+    if not found.isprintable():
+        raise NoProofError(f"{path}: must be one line of printable text")
+    return found
 
 
 def without(secrets: list[str], text: str) -> str:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.fencing.settings import FenceFile
 
+# Seconds for the file, which a disk that hangs would hold back.
+_TO_READ = 10.0
 # Characters of a message; an answer may quote what a machine said.
 _LONGEST = 500
 
@@ -43,11 +45,14 @@ class FileFence:
         """Whether the machine of this node is off; no failure is proof. Bounded by the deadline."""
         began = self._clock.monotonic()
         try:
-            file = fence_in(await asyncio.to_thread(self._read))
+            async with asyncio.timeout(_TO_READ):
+                file = fence_in(await asyncio.to_thread(self._read))
             answer = await self._asked(file, node)
-        except (FenceFileError, NoProofError) as error:
-            by = getattr(error, "by", "")
-            answer = Answer(off=False, by=by, message=str(error))
+        except FenceFileError as error:
+            answer = Answer(off=False, by="", message=str(error))
+        except TimeoutError:
+            why = f"{self._path}: not read within {_TO_READ:g} s"
+            answer = Answer(off=False, by="", message=why)
         except Exception as error:  # noqa: BLE001 - see below
             # Whatever goes wrong here proves nothing, and must not end the worker. It is a fault of
             # ours. No traceback is written: it may show what variables held, passwords among them.
@@ -74,9 +79,10 @@ class FileFence:
         return content
 
     async def _asked(self, file: FenceFile, node: str) -> Answer:
+        by = "http" if file.command is None else "command"
         fields = file.machines.get(node)
         if fields is None:
-            raise NoProofError(f"no machine is known of node {node}")
+            return Answer(off=False, by=by, message=f"no machine is known of node {node}")
         try:
             async with asyncio.timeout(file.deadline):
                 if file.command is not None:
@@ -84,5 +90,7 @@ class FileFence:
                 if file.http is not None:
                     return await ask_http(file.http, node, fields)
         except TimeoutError:
-            raise NoProofError(f"no answer within {file.deadline:g} s") from None
-        raise NoProofError("nobody is to be asked")
+            return Answer(off=False, by=by, message=f"no answer within {file.deadline:g} s")
+        except NoProofError as error:
+            return Answer(off=False, by=by, message=str(error))
+        return Answer(off=False, by=by, message="nobody is to be asked")

@@ -7,11 +7,11 @@ PoweringOff or Paused. A machine that is being switched off still runs.
 from __future__ import annotations
 
 import asyncio
+import json
 import ssl
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
-import msgspec
 
 from bailiff.fencing.answers import Answer, NoProofError, secret_in, without
 from bailiff.fencing.settings import filled
@@ -99,8 +99,8 @@ def _context(hook: HttpHook) -> ssl.SSLContext | bool:
 def _value_at(pointer: str, body: bytes) -> Any:  # noqa: ANN401 - of JSON
     """What a JSON pointer points to; None: nothing."""
     try:
-        value: Any = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        value: Any = json.loads(body, object_pairs_hook=_told_once)
+    except (ValueError, RecursionError):
         raise NoProofError("the answer is no JSON") from None
     for part in pointer.split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
@@ -111,3 +111,11 @@ def _value_at(pointer: str, body: bytes) -> Any:  # noqa: ANN401 - of JSON
         else:
             return None
     return value
+
+
+def _told_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; one that says a thing twice may say two things, which proves nothing."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise NoProofError("the answer has a field twice")
+    return found

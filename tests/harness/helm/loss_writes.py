@@ -70,7 +70,6 @@ ALLOWED: dict[str, Ask] = {
         {"metadata": {"annotations": {ANNOTATION: "{}"}}}
     ),
     "its taint": lambda s: _tainted(s, OURS),
-    "its taint taken away": lambda s: _tainted(s, {"key": OUT_OF_SERVICE, "$patch": "delete"}),
     "why a pod is lost": lambda s: s.on_pod({"status": LOST}),
     "that a pod is not ready": lambda s: s.on_pod({"status": {"conditions": [READY | NOT_READY]}}),
     "a delete at once": lambda s: s.removal(gracePeriodSeconds=0, **s.preconditions),

@@ -114,3 +114,21 @@ async def test_only_200_counts_and_nobody_follows_a_redirect(tmp_path, status):
 @pytest.mark.parametrize("text", ["", "Off", OFF[:-1], OFF + " " * 2**16])
 async def test_a_body_that_is_no_json_or_too_long_proves_nothing(tmp_path, text):
     assert not (await answered(tmp_path, text=text, content_type="application/json")).off
+
+
+async def test_an_answer_that_says_it_twice_proves_nothing(tmp_path):
+    twice = '{"PowerState": "On", "PowerState": "Off"}'
+    proof = await answered(tmp_path, text=twice, content_type="application/json")
+    assert (proof.off, proof.by) == (False, "http")
+    assert "twice" in proof.message
+
+
+async def test_who_was_asked_is_told_though_nothing_was_proven(tmp_path):
+    assert (await asked(tmp_path, ending(1))).by == "command"
+
+
+async def test_a_token_of_two_lines_is_told_of(tmp_path):
+    token = tmp_path / "token"
+    token.write_text("one\ntwo")
+    hook = {"http": {"url": "http://127.0.0.1:9/", "tokenFile": str(token)}}
+    assert "must be one line" in (await asked(tmp_path, hook)).message
