@@ -38,8 +38,9 @@ class Fleet:
         slow: seconds by which the clocks of nodes are behind, by name.
     """
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: Bench, renew_every: float = RENEW_EVERY) -> None:
         self.bench = bench
+        self._renew_every = renew_every
         self.silent: set[str] = set()
         self.clock_off: dict[str, float] = {}
         self._nodes: list[str] = []
@@ -110,7 +111,7 @@ class Fleet:
         while True:
             awake = [name for name in self._nodes if name not in self.silent]
             await asyncio.gather(*(self.renew(name) for name in awake))
-            await asyncio.sleep(RENEW_EVERY)
+            await asyncio.sleep(self._renew_every)
 
     async def _drop(self, name: str) -> None:
         for resource, namespace in ((NODES, ""), (LEASES, NODE_LEASES)):

@@ -65,6 +65,18 @@ class NodeLossMemory(Struct, frozen=True, kw_only=True, rename="camel", omit_def
     def _key(self) -> tuple[object, ...]:
         return self.uid, self.state, self.released, self.fenced, self.tainted
 
+    def condemns(self, uid: str, renewed: datetime | None) -> bool:
+        """Whether a node was silent already when this was written, and has not lived since.
+
+        Whoever looks for the first time need not wait then for it to fall silent.
+
+        Args:
+            uid: of the node.
+            renewed: of its Lease as it is now.
+        """
+        was_silent = self.state in (NodeState.SILENT, NodeState.UNKNOWN)
+        return was_silent and uid == self.uid and renewed is not None and renewed == self.renewed
+
     def lost_for(self, vigil: Vigil, now: datetime) -> float | None:
         """Seconds for which the node has been lost already; None: that is not to be believed.
 

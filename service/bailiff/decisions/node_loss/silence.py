@@ -82,6 +82,10 @@ class Vigil:
         self._lost_at: float | None = None
         self._told: datetime | None = None
 
+    def condemn(self, node: Node, lease: Lease | None) -> None:
+        """It is known to have been silent before the first look, and has not lived since."""
+        self.signs, self._seen = signs_of(node, lease), True
+
     def see(
         self, node: Node, lease: Lease | None, moment: Moment, settings: NodeLossSettings
     ) -> NodeState:

@@ -75,6 +75,7 @@ class Fleet:
         if watched is None or is_first:
             watched = self._nodes[name] = WatchedNode(name, uid)
             self._lost.pop(name, None)
+            self._condemn(node, watched)
         before, was_known = watched.vigil.state, watched.vigil.is_known
         state = watched.vigil.see(node, self._leases.of(name), moment, self._settings)
         if watched.vigil.is_known and not was_known:
@@ -135,6 +136,15 @@ class Fleet:
         if not (watched.contradiction and watched.is_off):
             facts = NodeLossFacts(proof=watched.proof)
             watched.contradiction = contradiction_in(node, facts, lives=watched.vigil.lives)
+
+    def _condemn(self, node: Node, watched: WatchedNode) -> None:
+        memory, lease = (
+            memory_of(node.metadata.annotations.node_loss),
+            self._leases.of(watched.name),
+        )
+        renewed = None if lease is None else lease.spec.renew_time
+        if memory is not None and memory.condemns(watched.vigil.uid, renewed):
+            watched.vigil.condemn(node, lease)
 
     def recall(self, node: Node, watched: WatchedNode, moment: Moment) -> None:
         """Go on where another worker has stopped, or this one before it was started anew."""

@@ -1,0 +1,74 @@
+"""The runbook for a silent node, followed to the letter on a real API server."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bailiff.bootstrap.node_loss import Losing
+from bailiff.decisions.node_loss.settings import NodeLossSettings
+from bailiff.worker.systems.node_loss.settings import NodeLossMode
+from tests.harness.kube.programs import assets
+from tests.harness.lost_nodes import Fleet
+from tests.harness.working import running_worker, until
+
+if TYPE_CHECKING:
+    from bailiff.cluster import Cluster
+    from tests.harness.api import Api, Bench
+
+pytestmark = pytest.mark.kube_apiserver
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "node-loss.md").read_text()
+RUNBOOK = GUIDE.partition("\n## Runbook")[2].partition("\n## ")[0]
+COMMANDS = re.findall(r"^ +(kubectl .+)$", RUNBOOK, re.MULTILINE)
+SETTINGS = NodeLossSettings(after=3.0, silent_after=3.0, rate=5.0)
+
+
+async def kubectl(api: Api, command: str) -> str:
+    folder = assets()
+    assert folder is not None
+    argv = shlex.split(command)
+    process = await asyncio.create_subprocess_exec(
+        str(folder / argv[0]),
+        f"--kubeconfig={api.kubeconfig}",
+        *argv[1:],
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    output, _ = await process.communicate()
+    assert process.returncode == 0, f"{command}: {output.decode()}"
+    return output.decode()
+
+
+async def test_each_step_says_what_the_runbook_says(
+    api: Api, bench: Bench, as_worker: Cluster
+) -> None:
+    async with Fleet(bench).living() as fleet:
+        lost, *_ = await fleet.add(4, "runbook")
+        await fleet.pod("db-0", lost, owner="StatefulSet")
+        mode = NodeLossMode(settings=SETTINGS)
+        async with running_worker(as_worker, losing=Losing(mode, None)):
+            await asyncio.sleep(2)
+            fleet.silent.add(lost)
+            await until(lambda: fleet.is_ending("db-0"))
+            steps = [command.replace("NODE", lost) for command in COMMANDS]
+            ready, lease, note, events, pods, *owners, taint, untaint = steps
+            assert (await kubectl(api, ready)).strip() == "True"
+            assert (await kubectl(api, lease)).startswith("20")
+            assert '"state":"Silent"' in await kubectl(api, note)
+            assert "DeletingAllPods" in await kubectl(api, events)
+            row = next(line for line in (await kubectl(api, pods)).splitlines() if "db-0" in line)
+            assert row.split()[2] == "StatefulSet"
+            assert row.split()[4] == "NodeLost"
+            assert len(owners) == 2
+            for owner in owners:
+                await kubectl(api, owner)
+            await kubectl(api, taint)
+            await until(lambda: fleet.is_gone("db-0"))
+            await kubectl(api, untaint)
+            assert "node.kubernetes.io/out-of-service" not in await fleet.taints(lost)
