@@ -1,6 +1,6 @@
 """`python -m tests.chaos`: nothing lost, early, twice, or under a wrong UID, whatever breaks.
 
-On a real kube-apiserver with etcd, in three parts, each with a worker or two of its own:
+On a real kube-apiserver with etcd, in four parts, each with a worker or two of its own:
 
 1. Timed evictions by a worker that reaches the server through a proxy that drops, delays,
    truncates and refuses; the worker is killed and restarted, the API server too, etcd compacted
@@ -10,8 +10,10 @@ On a real kube-apiserver with etcd, in three parts, each with a worker or two of
    everything is answered 404, or 429; deletes are denied; watches expire again and again.
 3. Two workers with one Lease, whose leader is stopped and continued, and with client certificates
    that expire and are rotated in place.
+4. Nodes that fall silent for good or for a while, and a zone that is cut off, while the worker is
+   killed.
 
-An independent watch and the server's audit log tell what came of it. About six minutes, `--quick`
+An independent watch and the server's audit log tell what came of it. About eight minutes, `--quick`
 one. Exits 1 where a count that must be nought is not, 3 where KUBEBUILDER_ASSETS is not set.
 """
 
@@ -29,6 +31,7 @@ from typing import TYPE_CHECKING
 import uvloop
 
 from bailiff.cluster import connect
+from tests.chaos.losing import nodes_that_fall_silent
 from tests.chaos.plan import PLANS, Plan
 from tests.chaos.scenarios import Told, timed_evictions, two_workers
 from tests.chaos.turning import taints_that_return
@@ -66,6 +69,7 @@ async def _run(
     async with await connect(server.kubeconfig) as cluster:
         looking = asyncio.create_task(witness.run())
         fleets: dict[str, Fleet] = {}
+        losses: dict[str, Verdict] = {}
         try:
             if plan.timed:
                 fleets["worker, server and network broken"] = await timed_evictions(
@@ -79,6 +83,10 @@ async def _run(
                 fleets["two workers, one Lease"] = await two_workers(
                     server, cluster, witness, plan, told
                 )
+            if plan.losing is not None:
+                losses["nodes that fall silent"] = await nodes_that_fall_silent(
+                    server, cluster, plan.losing, seed, told
+                )
         finally:
             looking.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -86,7 +94,8 @@ async def _run(
         await witness.look_once()
     deletions = read_audit(audit)
     told.facts["deletes refused, by HTTP status"] = dict(deletions.refused)
-    return {name: judge(fleet, witness, deletions) for name, fleet in fleets.items()}, told
+    judged = {name: judge(fleet, witness, deletions) for name, fleet in fleets.items()}
+    return judged | losses, told
 
 
 def show(verdicts: dict[str, Verdict], told: Told) -> None:

@@ -47,6 +47,23 @@ class Turning:
 
 
 @dataclass(frozen=True)
+class Losing:
+    """Nodes that fall silent.
+
+    Attributes:
+        nodes: of each of three zones, of which one is cut off.
+        gone: of each of the other two, those that fall silent for good: less than half.
+        kills: of the worker.
+        settle: seconds after the last of it until what is not evicted counts as lost.
+    """
+
+    nodes: int
+    gone: int
+    kills: int
+    settle: float
+
+
+@dataclass(frozen=True)
 class Plan:
     """The size of a run.
 
@@ -67,6 +84,7 @@ class Plan:
             replaced before, and of the cancelled, whose node is untainted before.
         settle: seconds after the last deadline until what is not evicted counts as lost.
         turning: a third part, if any.
+        losing: a fourth part, if any.
         certificate_life: seconds for which a client certificate of the two workers is good; they
             are rotated in place at half of it. 0: the workers have a token.
     """
@@ -86,6 +104,7 @@ class Plan:
     unhurried: int
     settle: float
     turning: Turning | None = None
+    losing: Losing | None = None
     certificate_life: float = 0.0
 
 
@@ -114,6 +133,7 @@ FULL = replace(
     worker_kills=10,
     outages=3,
     certificate_life=20.0,
+    losing=Losing(nodes=20, gone=8, kills=6, settle=60.0),
     turning=Turning(
         timed=600,
         spread=100,
@@ -146,12 +166,14 @@ QUICK = Plan(
     stops=0,
     unhurried=20,
     settle=40.0,
+    losing=Losing(nodes=7, gone=2, kills=2, settle=45.0),
 )
 
 PLANS = {
     "full": FULL,
     "outages": OUTAGES,
-    "returning": replace(FULL, timed=0, led=0),
-    "certificates": replace(FULL, timed=0, turning=None),
+    "returning": replace(FULL, timed=0, led=0, losing=None),
+    "certificates": replace(FULL, timed=0, turning=None, losing=None),
+    "losing": replace(FULL, timed=0, turning=None, led=0),
     "quick": QUICK,
 }
