@@ -224,7 +224,8 @@ async def test_off_while_the_lease_renews_deletes_nobody(
     async with losing(as_worker, fence=fence, taints_fenced=True) as worker:
         await asyncio.sleep(2)
         await fleet.say_ready(wrong, "False")
-        await until(worker.systems["node-loss"].complaints, LATEST)
+        await until(lambda: told(fleet, wrong, "NodeLossContradiction"), LATEST)
+        assert not worker.systems["node-loss"].complaints()
         await asyncio.sleep(8)
     assert not await fleet.is_ending("db-0")
     assert not await fleet.is_ending("web")

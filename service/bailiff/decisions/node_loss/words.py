@@ -15,6 +15,8 @@ MARKING = "Marking for deletion Pod {pod} from Node {node}"
 UNRESPONSIVE = "Node {node} which was running pod {pod} is unresponsive"
 # On each pod that was deleted and does not go: ours. And on each that is marked as not ready.
 STUCK_REASON = "NodeLossStuck"
+# On a node whose machine is said to be off while it lives: ours.
+CONTRADICTION_REASON = "NodeLossContradiction"
 NODE_NOT_READY = EventNote(type="Warning", reason="NodeNotReady", message="Node is not ready")
 
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from bailiff.decisions import Round, Scene
-from bailiff.decisions.node_loss.findings import READY, SYSTEM
+from bailiff.decisions import EventNote, Round, Scene
+from bailiff.decisions.node_loss.findings import DOUBTED, READY, SYSTEM
 from bailiff.decisions.node_loss.judging import NodeLossRound
 from bailiff.decisions.node_loss.report import NodeLossReport
 from bailiff.decisions.node_loss.silence import Moment
+from bailiff.decisions.node_loss.words import CONTRADICTION_REASON
 from bailiff.worker.systems.node_loss.fleet import Fleet
 from bailiff.worker.systems.node_loss.keeper import Keeper
 from bailiff.worker.systems.node_loss.leases import NodeLeases
@@ -102,9 +103,10 @@ class NodeLossInWorker(SystemInWorker):
         if watched is None or not isinstance(report, NodeLossReport):
             return
         watched.stuck = report.stuck
-        if report.events and not watched.announced:
-            watched.announced = True
-            watched.events.extend(report.events)
+        notes = [one for one in _notes(report) if one.reason not in watched.told]
+        if notes:
+            watched.told.update(one.reason for one in notes)
+            watched.events.extend(notes)
             self.keeper.ask_for(watched.name)
         self.marker.judged(watched, report)
 
@@ -149,12 +151,11 @@ class NodeLossInWorker(SystemInWorker):
 
     def complaints(self) -> list[str]:
         """See SystemInWorker."""
-        against = [one for one in self.fleet.lost if one.contradiction]
-        told = [f"node {one.name}: {one.contradiction}" for one in against[:1]]
-        if self._deaf:
-            why = f"no Lease of any node was renewed for {self.leases.silence:.0f} s"
-            told.append(f"nobody is evicted from lost nodes: {why}")
-        return told
+        # What is known of one node alone, which may be hostile, makes no worker unready.
+        if not self._deaf:
+            return []
+        why = f"no Lease of any node was renewed for {self.leases.silence:.0f} s"
+        return [f"nobody is evicted from lost nodes: {why}"]
 
     def describe(self) -> dict[str, Any]:
         """See SystemInWorker."""
@@ -230,6 +231,13 @@ class NodeLossInWorker(SystemInWorker):
                 return sum(bool(one.contradiction) for one in lost)
             case _:
                 return len(lost)
+
+
+def _notes(report: NodeLossReport) -> tuple[EventNote, ...]:
+    """Events about the node, each to be told once as long as it is lost."""
+    if report.reason != DOUBTED:
+        return report.events
+    return (EventNote(type="Warning", reason=CONTRADICTION_REASON, message=report.message),)
 
 
 class _AllStay(Round):

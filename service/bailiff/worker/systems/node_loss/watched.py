@@ -40,7 +40,7 @@ class WatchedNode:
         daemon_sets: of the namespaces of its pods that nobody manages.
         claims: those of its pods.
         events: about the node, to be written.
-        announced: that all its pods go was told.
+        told: reasons of the Events about it that were told.
         stuck: pods that were deleted and do not go.
         marked: pods that were marked, by UID, and with what.
     """
@@ -63,7 +63,7 @@ class WatchedNode:
         self.contradiction = ""
         self.daemon_sets: tuple[DaemonSet, ...] = ()
         self.claims: tuple[PersistentVolumeClaim, ...] = ()
-        self.announced = False
+        self.told: set[str] = set()
         self.stuck = ()
         self.marked.clear()
 
