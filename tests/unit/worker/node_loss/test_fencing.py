@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from bailiff.decisions.node_loss.facts import OffProof
 from bailiff.kinds import Taint
 from bailiff.kinds.meta import ObjectMeta
 from bailiff.kinds.volume_claim import PersistentVolumeClaim, PersistentVolumeClaimSpec
@@ -127,6 +128,54 @@ async def test_off_and_alive_is_a_contradiction_by_which_nobody_goes(taints):
         world.fall_silent("a0")
         await asyncio.sleep(600)
     assert world.gone() == {}
+    assert world.nodes["a0"].spec.taints == ()
+
+
+async def test_a_taint_by_hand_on_a_node_that_lives_forces_nobody():
+    """Not even in the moment after it was put there."""
+    world = world_with()
+    async with world.running():
+        await asyncio.sleep(20)
+        world.set_ready("a0", "False")
+        await asyncio.sleep(20)
+        world.mark_terminating("db-0")
+        taint_by_hand(world, "a0")
+        await asyncio.sleep(600)
+        assert graces(world, "db-0") == []
+        # Once it gives no sign of life any more, the person who has said so is right.
+        world.fall_silent("a0")
+        await asyncio.sleep(100)
+        assert graces(world, "db-0") == [0]
+
+
+class SlowlyOff(SaidOff):
+    """It takes its time, and another may look at the node meanwhile."""
+
+    async def ask(self, node: str) -> OffProof:
+        proof = await super().ask(node)
+        await asyncio.sleep(5)
+        return proof
+
+
+async def test_nobody_goes_by_the_fence_before_the_node_was_looked_at():
+    """It comes to life while the fence is asked; a pod of it is being deleted already."""
+    world = world_with(SlowlyOff())
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(300)
+        world.mark_terminating("db-0")
+        while not world.loss.keeper._under_way:
+            await asyncio.sleep(0.5)
+        world.renew("a0", told=False)
+        await asyncio.sleep(60)
+    assert world.gone() == {}
+
+
+async def test_a_taint_of_ours_without_a_note_is_taken_away_too():
+    world = world_with(SaidOff(), taints_fenced=True)
+    world.taint_node("a0", Taint(key=OUT_OF_SERVICE, value="bailiff", effect="NoSchedule"))
+    async with world.running():
+        await asyncio.sleep(30)
     assert world.nodes["a0"].spec.taints == ()
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bailiff.decisions.node_loss.facts import NodeLossFacts
 from bailiff.decisions.node_loss.judging import evicting_taint
 from bailiff.decisions.node_loss.memory import memory_of
 from bailiff.decisions.node_loss.pace import ZonePacer
-from bailiff.decisions.node_loss.proof import contradiction_in
 from bailiff.decisions.node_loss.zones import all_down, count_zones, pace_of, zone_of
+from bailiff.worker.systems.node_loss.notes import has_own_taint
 from bailiff.worker.systems.node_loss.watched import WatchedNode
 
 if TYPE_CHECKING:
@@ -75,6 +74,8 @@ class Fleet:
         if watched is None or is_first:
             watched = self._nodes[name] = WatchedNode(name, uid)
             self._lost.pop(name, None)
+            # A worker that was killed may have left it, and no note of it.
+            watched.tainted = has_own_taint(node)
             self._condemn(node, watched)
         before, was_known = watched.vigil.state, watched.vigil.is_known
         state = watched.vigil.see(node, self._leases.of(name), moment, self._settings)
@@ -82,7 +83,7 @@ class Fleet:
             self.recall(node, watched, moment)
         if state.is_lost:
             self._lost[name] = watched
-            self._doubt(node, watched)
+            watched.contradiction = watched.against(node)
         elif self._lost.pop(name, None) is not None:
             watched.forget_loss()
         return watched, state is not before or watched.vigil.is_known is not was_known
@@ -128,15 +129,6 @@ class Fleet:
         """Whether its taints evict from it anyway."""
         return bool(evicting_taint(node)) and not self._settings.beside_taints
 
-    def _doubt(self, node: Node, watched: WatchedNode) -> None:
-        """Whoever says of one that lives that it is off is believed no more until it is back.
-
-        A person who has said so by the taint may have been a minute early.
-        """
-        if not (watched.contradiction and watched.is_off):
-            facts = NodeLossFacts(proof=watched.proof)
-            watched.contradiction = contradiction_in(node, facts, lives=watched.vigil.lives)
-
     def _condemn(self, node: Node, watched: WatchedNode) -> None:
         memory, lease = (
             memory_of(node.metadata.annotations.node_loss),
@@ -151,7 +143,7 @@ class Fleet:
         memory = memory_of(node.metadata.annotations.node_loss)
         if memory is None or memory.uid != watched.vigil.uid:
             return
-        watched.tainted = memory.tainted
+        watched.tainted = watched.tainted or memory.tainted
         lost_for = memory.lost_for(watched.vigil, moment.now)
         if lost_for is None:
             return

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from prometheus_client import Counter
 
+    from bailiff.decisions.node_loss.facts import OffProof
     from bailiff.kinds import Node, Pod
     from bailiff.worker.systems.node_loss.fleet import Fleet
     from bailiff.worker.systems.node_loss.leases import NodeLeases
@@ -123,21 +124,26 @@ class Keeper(Retrying[str]):
         """The fence, as of a machine whose controller hung, or that was switched off later."""
         if watched.is_off:
             return None
-        if not await self._ask(watched):
+        proof = await self._ask(watched)
+        if proof is None or not proof.off:
+            watched.proof = proof
             return Again(_ASK_AGAIN, failed=False)
-        if await self._look(watched) is not None:
+        node = await self._look(watched)
+        if node is not None:
+            self._believe(node, watched, proof)
             self._parts.marks.look_at_node(watched.name)
         return Again(0.0, failed=False)
 
     async def _verify(self, watched: WatchedNode) -> Again | None:
         """The last look before the first delete: is the node still as it seemed?"""
         await self._load_bonds(watched)
-        await self._ask(watched)
+        proof = await self._ask(watched)
         node = await self._look(watched)
         if node is None:
             log.info("a node was about to be given up, and lives", node=watched.name)
             self._parts.marks.look_at_node(watched.name)
             return None
+        self._believe(node, watched, proof)
         await self._write_note(node, watched)
         watched.verified = True
         log.warning(
@@ -168,11 +174,14 @@ class Keeper(Retrying[str]):
         self._fleet.see(node, self._moment())
         return node if watched.is_lost and watched.released_at is not None else None
 
-    async def _ask(self, watched: WatchedNode) -> bool:
-        """Whether the machine is off, where somebody knows."""
-        if self._mode.fence is not None:
-            watched.proof = await self._mode.fence.ask(watched.name)
-        return watched.is_off
+    async def _ask(self, watched: WatchedNode) -> OffProof | None:
+        """Whether the machine is off, where somebody knows. Nobody goes by it before a look."""
+        return None if self._mode.fence is None else await self._mode.fence.ask(watched.name)
+
+    def _believe(self, node: Node, watched: WatchedNode, proof: OffProof | None) -> None:
+        """Go by what the fence has said of a node that was looked at after it, if that can be."""
+        watched.proof = proof
+        self._fleet.see(node, self._moment())
 
     async def _load_bonds(self, watched: WatchedNode) -> None:
         """What binds its pods: DaemonSets for those that nobody manages, and claims of storage."""
@@ -219,7 +228,7 @@ class Keeper(Retrying[str]):
                 watched.tainted = True
                 await self._notes.taint(node, tainted=True)
                 version = ""
-        elif watched.tainted and not watched.is_lost:
+        elif self._mode.taints_fenced and watched.tainted and not watched.is_lost:
             await self._notes.taint(node, tainted=False)
             watched.tainted = False
             version = ""

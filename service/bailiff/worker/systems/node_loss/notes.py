@@ -29,6 +29,11 @@ NOTE_MANAGER, TAINT_MANAGER = "bailiff-node-loss", "bailiff-out-of-service"
 TAINT_VALUE, TAINT_EFFECT = "bailiff", "NoSchedule"
 
 
+def has_own_taint(node: Node) -> bool:
+    """Whether the taint out-of-service there is a worker's."""
+    return any((one.key, one.value) == (OUT_OF_SERVICE, TAINT_VALUE) for one in node.spec.taints)
+
+
 class NodeNotes:
     """Writes once, and raises where that fails: whoever asks tries again."""
 

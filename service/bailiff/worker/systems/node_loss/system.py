@@ -92,7 +92,7 @@ class NodeLossInWorker(SystemInWorker):
         lease, settings = self.leases.of(watched.name), self._mode.settings
         if not watched.vigil.peek(node, lease, moment.elapsed, settings).is_lost:
             return _ALL_STAY
-        facts = watched.facts(settings, self.fleet.zones, moment)
+        facts = watched.facts(node, settings, self.fleet.zones, moment)
         pods = (*scene.pods, *(scene.neighbours or ()))
         options = self._explaining if explain else self._parts.settings.options
         return NodeLossRound(node, pods, facts, scene.now, options)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bailiff.decisions.node_loss.facts import NodeLossFacts
 from bailiff.decisions.node_loss.memory import NodeLossMemory
+from bailiff.decisions.node_loss.proof import contradiction_in
 from bailiff.decisions.node_loss.silence import Vigil
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.node_loss.report import StuckPod
     from bailiff.decisions.node_loss.settings import NodeLossSettings
     from bailiff.decisions.node_loss.silence import Moment
+    from bailiff.kinds import Node
     from bailiff.kinds.daemon_set import DaemonSet
     from bailiff.kinds.volume_claim import PersistentVolumeClaim
 
@@ -77,8 +79,26 @@ class WatchedNode:
         """Whether the fence says so."""
         return self.proof is not None and self.proof.off
 
+    def against(self, node: Node) -> str:
+        """Why what is known of it cannot be; empty: it can.
+
+        Whoever says of a node that lives that its machine is off is believed no more until the node
+        is back. A person who has said so by the taint may have been a minute early.
+
+        Args:
+            node: as it is now: it may have been tainted since the last look.
+        """
+        if self.contradiction and self.is_off:
+            return self.contradiction
+        facts = NodeLossFacts(proof=self.proof)
+        return contradiction_in(node, facts, lives=self.vigil.lives)
+
     def facts(
-        self, settings: NodeLossSettings, zones: tuple[ZoneCount, ...], moment: Moment
+        self,
+        node: Node,
+        settings: NodeLossSettings,
+        zones: tuple[ZoneCount, ...],
+        moment: Moment,
     ) -> NodeLossFacts:
         """The section of a question about it."""
         return NodeLossFacts(
@@ -86,7 +106,7 @@ class WatchedNode:
             lost_since=self.vigil.lost_since(moment),
             zones=zones,
             released=self.verified,
-            contradiction=self.contradiction,
+            contradiction=self.against(node),
             proof=self.proof,
             daemon_sets=self.daemon_sets,
             claims=self.claims,
