@@ -67,6 +67,7 @@ class _Cluster:
         if self._world.unreachable:
             raise UnreachableError("connection refused")
         self._world.reads.append((resource.plural, name))
+        await asyncio.sleep(self._world.read_latency)
         kinds: dict[str, Mapping[str, Any]] = {
             "nodes": self._world.nodes,
             "leases": self._world.leases,
@@ -109,6 +110,7 @@ class NodeLossWorld(World):
         unreachable: nothing can be read besides what the watches tell.
         lease_watch_broken: the watch of Leases tells nothing.
         reads: of single objects, by resource and name.
+        read_latency: seconds that each of these takes.
     """
 
     def __init__(self, mode: NodeLossMode | None = None, **settings: Any) -> None:
@@ -118,6 +120,7 @@ class NodeLossWorld(World):
         self.daemon_sets: list[Any] = []
         self.unreachable = self.lease_watch_broken = False
         self.reads: list[tuple[str, str]] = []
+        self.read_latency = 0.0
         self.lease_watch = FakeWatch()
         make = partial(self._make, mode=mode or NodeLossMode())
         systems = halves_of(SYSTEMS, {**HALVES, SYSTEM: make})

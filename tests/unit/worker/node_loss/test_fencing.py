@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 
-from bailiff.decisions.node_loss.facts import OffProof
 from bailiff.kinds import Taint
 from bailiff.kinds.meta import ObjectMeta
 from bailiff.kinds.volume_claim import PersistentVolumeClaim, PersistentVolumeClaimSpec
@@ -148,23 +147,17 @@ async def test_a_taint_by_hand_on_a_node_that_lives_forces_nobody():
         assert graces(world, "db-0") == [0]
 
 
-class SlowlyOff(SaidOff):
-    """It takes its time, and another may look at the node meanwhile."""
-
-    async def ask(self, node: str) -> OffProof:
-        proof = await super().ask(node)
-        await asyncio.sleep(5)
-        return proof
-
-
 async def test_nobody_goes_by_the_fence_before_the_node_was_looked_at():
-    """It comes to life while the fence is asked; a pod of it is being deleted already."""
-    world = world_with(SlowlyOff())
+    """It comes to life as the fence has answered; a pod of it is being deleted already."""
+    fence = SaidOff()
+    world = world_with(fence)
+    # The pods of a lost node are looked at anew every ten seconds.
+    world.read_latency = 12.0
     async with world.running():
         world.fall_silent("a0")
         await asyncio.sleep(300)
         world.mark_terminating("db-0")
-        while not world.loss.keeper._under_way:
+        while not fence.asked:
             await asyncio.sleep(0.5)
         world.renew("a0", told=False)
         await asyncio.sleep(60)
