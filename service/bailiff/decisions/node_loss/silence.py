@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.node_loss.settings import NodeLossSettings
     from bailiff.kinds import Node
     from bailiff.kinds.lease import Lease
+    from bailiff.kinds.node_status import NodeCondition
 
 # Seconds by which the wall clock may drift from elapsed time before the instant that is told moves.
 _DRIFT = 2.0
@@ -51,13 +52,6 @@ class Signs(NamedTuple):
     heartbeat: datetime | None
 
 
-def signs_of(node: Node, lease: Lease | None) -> Signs:
-    """The signs of life of a node."""
-    ready = ready_condition(node)
-    renewed = None if lease is None else lease.spec.renew_time
-    return Signs(renewed, None if ready is None else ready.last_heartbeat_time)
-
-
 class Vigil:
     """One node that is watched.
 
@@ -84,7 +78,7 @@ class Vigil:
 
     def condemn(self, node: Node, lease: Lease | None) -> None:
         """It is known to have been silent before the first look, and has not lived since."""
-        self.signs, self._seen = signs_of(node, lease), True
+        self.signs, self._seen = _signs(ready_condition(node), lease), True
 
     def see(
         self, node: Node, lease: Lease | None, moment: Moment, settings: NodeLossSettings
@@ -100,14 +94,14 @@ class Vigil:
             moment: of the look.
             settings: as told.
         """
-        signs = signs_of(node, lease)
-        self._sign_at = self._last_sign(node, lease, moment.elapsed)
-        is_sign = self._seen and _is_newer(signs, self.signs)
-        self.signs, self._seen = signs, True
         ready = ready_condition(node)
+        status, signs = _status(ready), _signs(ready, lease)
+        is_sign = self._seen and _is_newer(signs, self.signs)
+        self._sign_at = self._last_sign(status, moment.elapsed, is_sign=is_sign)
+        self.signs, self._seen = signs, True
         self.transition = None if ready is None else ready.last_transition_time
         self.lives = moment.elapsed - self._sign_at < settings.silent_after
-        self.state = self.peek(node, lease, moment.elapsed, settings)
+        self.state = _state(status, signs, lives=self.lives)
         by_condition_alone = signs.renewed is None and self.state is NodeState.READY
         self.is_known = self.is_known or self.state.is_lost or is_sign or by_condition_alone
         if not self.state.is_lost:
@@ -120,20 +114,16 @@ class Vigil:
         self, node: Node, lease: Lease | None, elapsed: float, settings: NodeLossSettings
     ) -> NodeState:
         """What `see` would say of this, of which nothing is kept: it may be newer than the rest."""
-        status = _status(node)
-        lives = elapsed - self._last_sign(node, lease, elapsed) < settings.silent_after
-        if status == "True":
-            # Without a Lease nobody hears of it more often than once in some minutes.
-            heard = lives or signs_of(node, lease).renewed is None
-            return NodeState.READY if heard else NodeState.SILENT
-        if status == "False":
-            return NodeState.NOT_READY
-        return NodeState.LEASE_RENEWED if lives else NodeState.UNKNOWN
+        ready = ready_condition(node)
+        status, signs = _status(ready), _signs(ready, lease)
+        is_sign = self._seen and _is_newer(signs, self.signs)
+        last = self._last_sign(status, elapsed, is_sign=is_sign)
+        return _state(status, signs, lives=elapsed - last < settings.silent_after)
 
-    def _last_sign(self, node: Node, lease: Lease | None, elapsed: float) -> float:
+    def _last_sign(self, status: str, elapsed: float, *, is_sign: bool) -> float:
         if not self._seen:
-            return elapsed if _status(node) == "True" else -math.inf
-        return elapsed if _is_newer(signs_of(node, lease), self.signs) else self._sign_at
+            return elapsed if status == "True" else -math.inf
+        return elapsed if is_sign else self._sign_at
 
     def lost_for(self, elapsed: float) -> float:
         """Seconds for which it is lost; 0: it is not."""
@@ -165,12 +155,27 @@ class Vigil:
             self._lost_at, self._told = elapsed, None
 
 
-def _status(node: Node) -> str:
-    """Of its Ready condition; one that has none is not heard of."""
-    ready = ready_condition(node)
+def _status(ready: NodeCondition | None) -> str:
+    """Of its Ready condition; a node that has none is not heard of."""
     return "Unknown" if ready is None else ready.status
+
+
+def _signs(ready: NodeCondition | None, lease: Lease | None) -> Signs:
+    renewed = None if lease is None else lease.spec.renew_time
+    return Signs(renewed, None if ready is None else ready.last_heartbeat_time)
+
+
+def _state(status: str, signs: Signs, *, lives: bool) -> NodeState:
+    if status == "True":
+        # Without a Lease nobody hears of it more often than once in some minutes.
+        return NodeState.READY if lives or signs.renewed is None else NodeState.SILENT
+    if status == "False":
+        return NodeState.NOT_READY
+    return NodeState.LEASE_RENEWED if lives else NodeState.UNKNOWN
 
 
 def _is_newer(signs: Signs, before: Signs) -> bool:
     """Whether any of them is there, and is not what it was; one that goes away is no sign."""
-    return any(new is not None and new != old for new, old in zip(signs, before, strict=True))
+    renewed, heartbeat = signs
+    is_renewed = renewed is not None and renewed != before.renewed
+    return is_renewed or (heartbeat is not None and heartbeat != before.heartbeat)
