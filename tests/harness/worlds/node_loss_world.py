@@ -35,6 +35,7 @@ from tests.harness.worlds.world import YESTERDAY, World
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
+    from datetime import datetime
 
     from bailiff.cluster import Cluster
     from bailiff.worker.mirror.watching import Watches
@@ -168,7 +169,14 @@ class NodeLossWorld(World):
             return START + timedelta(seconds=self.clock.monotonic())
         return START
 
-    def add(self, name: str, node: str, owner: str = "ReplicaSet", claim: str = "") -> Pod:
+    def add(
+        self,
+        name: str,
+        node: str,
+        owner: str = "ReplicaSet",
+        claim: str = "",
+        created: datetime = YESTERDAY,
+    ) -> Pod:
         """A pod that belongs to an owner of this kind; empty: to nobody."""
         reference = {"kind": owner, "name": f"of-{name}", "controller": True}
         spec: dict[str, Any] = {"nodeName": node}
@@ -178,7 +186,7 @@ class NodeLossWorld(World):
         status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
         made = msgspec.to_builtins(pod_of(name, node, uid=f"uid-{name}"))
         made["metadata"] |= {
-            "creationTimestamp": YESTERDAY.isoformat(),
+            "creationTimestamp": created.isoformat(),
             "ownerReferences": [reference] if owner else [],
         }
         made |= {"spec": made["spec"] | spec, "status": status}

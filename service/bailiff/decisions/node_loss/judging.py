@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from msgspec.structs import replace
 
 from bailiff.decisions.criticality import is_mirror, is_static
 from bailiff.decisions.decision import TraceStep, reference_to
+from bailiff.decisions.instants import in_utc, later_by
 from bailiff.decisions.node_loss import findings
 from bailiff.decisions.node_loss.facts import ZoneCount
 from bailiff.decisions.node_loss.findings import (
@@ -108,14 +112,23 @@ class NodeLossRound(Round):
             return self._of_ending(pod)
         if self._held is not None:
             return self._keeps(self._held)
-        if self._is_over and self._may_force:
+        standing = self._standing_for(pod)
+        if _is_over(standing, self._now) and self._may_force:
             return self._once("NodeOff", self._forced)
-        return self._once("", self._goes)
+        return self._once(f"goes {standing.deadline}", lambda: self._goes(standing))
 
-    @property
-    def _is_over(self) -> bool:
-        deadline = self._standing.deadline
-        return deadline is not None and deadline <= self._now
+    def _standing_for(self, pod: Pod) -> Standing:
+        """The node's; a pod that came after it was lost has its time from when it came.
+
+        Where nothing keeps new pods from the node, each would be evicted as soon as it came, and
+        replaced there without end.
+        """
+        standing, bound = self._standing, pod.bound_at
+        if standing.lost_since is None or bound is None or in_utc(bound) <= standing.lost_since:
+            return standing
+        deadline = later_by(bound, timedelta(0, self._settings.after))
+        until = deadline if deadline > self._now else None
+        return replace(standing, deadline=deadline, holds_until=until)
 
     @property
     def _may_force(self) -> bool:
@@ -169,10 +182,9 @@ class NodeLossRound(Round):
         until = ends if needs else None
         return self._keeps(Stays("PodTerminating", _ENDING, until))
 
-    def _goes(self) -> Finding:
-        return findings.goes(
-            self._settings.reason, self._standing, self._words, self._now, self._trace
-        )
+    def _goes(self, standing: Standing) -> Finding:
+        reason = self._settings.reason
+        return findings.goes(reason, standing, self._words, self._now, self._trace)
 
     def _forced(self) -> Finding:
         why = f"{self._words}; {self._proof}"
@@ -208,7 +220,7 @@ class NodeLossRound(Round):
         zone = zone_of(node)
         count = next((one for one in self._facts.zones if one.name == zone), ZoneCount())
         lost = self._standing.state.is_lost
-        acts = lost and self._held is None and self._is_over
+        acts = lost and self._held is None and _is_over(self._standing, self._now)
         held = self._held
         here = [
             pod
@@ -247,6 +259,10 @@ class NodeLossRound(Round):
                 found = self.of(pod)
                 if found.reason == STUCK:
                     yield StuckPod(pod=reference_to(pod), message=found.message)
+
+
+def _is_over(standing: Standing, now: datetime) -> bool:
+    return standing.deadline is not None and standing.deadline <= now
 
 
 def _may_say_ready(pod: Pod) -> bool:

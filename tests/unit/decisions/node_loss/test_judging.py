@@ -201,6 +201,16 @@ def test_the_deadline_is_counted_from_when_it_was_lost(ready, lasts):
     assert found.holds_until == found.evict_at
 
 
+def test_a_pod_that_came_after_the_node_was_lost_has_its_time_from_then_on():
+    """Else it would be evicted as soon as it came, and replaced there without end."""
+    came = NOW - timedelta(seconds=100)
+    pod = a_pod(metadata={"creationTimestamp": at(came)})
+    found = Asked(facts={"zones": WELL, "released": True, "proof": OFF}).of(pod)
+    assert (found.verdict, found.evict_at) == (Verdict.EVICT_AT, came + timedelta(seconds=300))
+    later = Asked(facts={"proof": OFF}, now=NOW + timedelta(seconds=200)).of(pod)
+    assert (later.verdict, later.reason) == (Verdict.EVICT_NOW, "NodeOff")
+
+
 def test_a_silent_node_is_lost_from_when_it_fell_silent():
     renewed = NOW - timedelta(seconds=100)
     found = Asked(ready="True", facts={"lease": {"spec": {"renewTime": at(renewed)}}}).of()

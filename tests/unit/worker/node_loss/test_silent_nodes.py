@@ -52,6 +52,19 @@ async def test_the_pod_says_that_its_node_is_lost_before_it_is_deleted():
     assert world.pods["other"].status.reason == ""
 
 
+async def test_a_pod_that_is_put_on_a_lost_node_has_its_time_there():
+    world = three_nodes()
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(LATEST + 40)
+        assert world.gone().keys() == {"web"}
+        world.add("late", "a0", created=world.clock.now())
+        await asyncio.sleep(295)
+        assert world.gone().keys() == {"web"}
+        await asyncio.sleep(10)
+    assert world.gone().keys() == {"web", "late"}
+
+
 async def test_a_node_that_comes_back_in_time_is_left_alone():
     world = three_nodes()
     async with world.running():
