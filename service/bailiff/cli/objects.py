@@ -18,6 +18,9 @@ from bailiff.kinds import (
     ResourceSlice,
     decode_yaml_value,
 )
+from bailiff.kinds.daemon_set import DaemonSet
+from bailiff.kinds.lease import Lease
+from bailiff.kinds.volume_claim import PersistentVolumeClaim
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +35,10 @@ _DEFAULT_NAMESPACE = "default"
 
 KINDS: dict[str, type[Value]] = {
     kind.__name__: kind
-    for kind in (Pod, Node, ResourceClaim, ResourceSlice, DeviceTaintRule, PodDisruptionBudget)
+    for kind in (
+        *(Pod, Node, ResourceClaim, ResourceSlice, DeviceTaintRule, PodDisruptionBudget),
+        *(Lease, DaemonSet, PersistentVolumeClaim),
+    )
 }
 _KINDS_BY_LOWER = {name.lower(): name for name in (*KINDS, "List")}
 _WITHOUT_NAMESPACE = ("Node", "ResourceSlice", "DeviceTaintRule")

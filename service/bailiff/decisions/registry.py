@@ -88,7 +88,7 @@ class Systems:
         decide = decide_question(pod_facts, self._pod_answer, self._weigh_pod, size)
         batch = decide_batch_question(pods_facts, self._pods_answer, self._weigh_pods)
         of_systems = (question for system in self.all for question in system.questions)
-        self.judge_nodes = JudgeNodes([one for one in self.all if one.judges_arrivals])
+        self.judge_nodes = JudgeNodes(self.all)
         self.questions = _by_name((decide, batch, *of_systems, self.judge_nodes.question))
         self.live_questions: Mapping[str, LiveQuestion[Any]] = live_questions(decide, batch)
 

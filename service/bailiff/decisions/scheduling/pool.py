@@ -55,7 +55,8 @@ class NodePool:
         """Prepare.
 
         Args:
-            systems: see there; `Systems.all` of the process.
+            systems: see there; `Systems.all` of the process, of which those count that may say
+                something of a pod that comes now.
             nodes: each with a name; of nodes of one name the last counts.
             maintenance: that is known besides what the nodes' annotations tell.
             facts: of systems for which the node plays no part, by the system's name; such a system
@@ -64,11 +65,11 @@ class NodePool:
         Raises:
             FactsError: the facts are too many.
         """
-        self.systems = tuple(systems)
+        self.systems = tuple([one for one in systems if one.judges_arrivals])
         self.shared: tuple[Shared, ...] = ()
         self.names_length = 0
         self._facts_length = 0
-        self._by_node = tuple([one for one in systems if one.by_node])
+        self._by_node = tuple([one for one in self.systems if one.by_node])
         self._periods = periods_by_node(maintenance)
         self._periods_held = held_by(self._periods)
         self._groups: dict[Key, Group] = {}

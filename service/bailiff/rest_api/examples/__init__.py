@@ -32,9 +32,12 @@ EXAMPLES: Mapping[str, Mapping[str, Example]] = {
 
 def bodies_of(question: Question[Any]) -> dict[str, Any]:
     """The examples of a question, as OpenAPI shows them."""
+    # A process may have fewer systems, and their sections alone.
+    known = {field.encode_name for field in msgspec.structs.fields(question.facts)}
     return {
         name: {"summary": example.summary, "value": example.body}
         for name, example in EXAMPLES.get(question.name, {}).items()
+        if example.body.keys() <= known
     }
 
 
