@@ -20,9 +20,9 @@ _OWN_TAINT = "nothing in the spec of a node but its own taint"
 
 def _tainted(scene: Scene, one: Any) -> Any:
     """One more taint of the node; the others stay as the API server has them."""
-    body = {"metadata": {"name": scene.node}, "spec": {"taints": [one]}}
+    body = [{"op": "add", "path": "/spec/taints/-", "value": one}]
     path = NODES.path("", scene.node)
-    request = send("PATCH", path, body, "application/strategic-merge-patch+json")
+    request = send("PATCH", path, body, "application/json-patch+json")
     request.query.update({"fieldManager": TAINT_MANAGER})
     return request
 
