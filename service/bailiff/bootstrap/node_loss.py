@@ -11,7 +11,7 @@ import msgspec
 from bailiff.cluster import Keep
 from bailiff.decisions.node_loss.findings import SYSTEM
 from bailiff.decisions.node_loss.settings import LostReason, LostZone, NodeLossSettings
-from bailiff.decisions.node_loss.zones import EXCLUDED
+from bailiff.decisions.node_loss.zones import EXCLUDED, LABEL_REGION
 from bailiff.fencing import FenceFileError, FileFence, fence_in
 from bailiff.file_watch import see
 from bailiff.worker.systems.node_loss.settings import NodeLossMode
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.worker import MakeSystem
 
-KEEP = Keep(pod_bonds=True, node_status=True, node_labels=frozenset({EXCLUDED}))
+KEEP = Keep(pod_bonds=True, node_status=True, node_labels=frozenset({EXCLUDED, LABEL_REGION}))
 
 
 # Settings that are one of a few words.

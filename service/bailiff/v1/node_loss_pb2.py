@@ -26,7 +26,7 @@ from bailiff.v1 import kubernetes_pb2 as bailiff_dot_v1_dot_kubernetes__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x62\x61iliff/v1/node_loss.proto\x12\nbailiff.v1\x1a\x1b\x62\x61iliff/v1/kubernetes.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf6\x02\n\rNodeLossFacts\x12.\n\x08settings\x18\x01 \x01(\x0b\x32\x1c.bailiff.v1.NodeLossSettings\x12 \n\x05lease\x18\x02 \x01(\x0b\x32\x11.bailiff.v1.Lease\x12.\n\nlost_since\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12$\n\x05zones\x18\x04 \x03(\x0b\x32\x15.bailiff.v1.ZoneCount\x12\x15\n\x08released\x18\x05 \x01(\x08H\x00\x88\x01\x01\x12\x15\n\rcontradiction\x18\x06 \x01(\t\x12#\n\x05proof\x18\x07 \x01(\x0b\x32\x14.bailiff.v1.OffProof\x12*\n\x0b\x64\x61\x65mon_sets\x18\x08 \x03(\x0b\x32\x15.bailiff.v1.DaemonSet\x12\x31\n\x06\x63laims\x18\t \x03(\x0b\x32!.bailiff.v1.PersistentVolumeClaimB\x0b\n\t_released\"\x81\x03\n\x10NodeLossSettings\x12\x12\n\x05\x61\x66ter\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x19\n\x0csilent_after\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\x04rate\x18\x03 \x01(\x01H\x02\x88\x01\x01\x12\x19\n\x0creduced_rate\x18\x04 \x01(\x01H\x03\x88\x01\x01\x12\x17\n\nlarge_zone\x18\x05 \x01(\x03H\x04\x88\x01\x01\x12\x1f\n\x12unhealthy_fraction\x18\x06 \x01(\x01H\x05\x88\x01\x01\x12\x16\n\tlost_zone\x18\x07 \x01(\tH\x06\x88\x01\x01\x12\x13\n\x06reason\x18\x08 \x01(\tH\x07\x88\x01\x01\x12\x15\n\rbeside_taints\x18\t \x01(\x08\x12\x13\n\x06\x66orces\x18\n \x01(\x08H\x08\x88\x01\x01\x42\x08\n\x06_afterB\x0f\n\r_silent_afterB\x07\n\x05_rateB\x0f\n\r_reduced_rateB\r\n\x0b_large_zoneB\x15\n\x13_unhealthy_fractionB\x0c\n\n_lost_zoneB\t\n\x07_reasonB\t\n\x07_forces\";\n\tZoneCount\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05ready\x18\x02 \x01(\x03\x12\x11\n\tnot_ready\x18\x03 \x01(\x03\"\\\n\x08OffProof\x12\x0b\n\x03off\x18\x01 \x01(\x08\x12\n\n\x02\x62y\x18\x02 \x01(\t\x12&\n\x02\x61t\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07message\x18\x04 \x01(\t\"\xc2\x01\n\x08Standing\x12\r\n\x05state\x18\x01 \x01(\t\x12.\n\nlost_since\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x64\x65\x61\x64line\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bholds_until\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10\x63ounted_from_now\x18\x05 \x01(\x08\"9\n\x0fLostNodeSubject\x12&\n\x08standing\x18\x01 \x01(\x0b\x32\x14.bailiff.v1.StandingB0\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x62\x61iliff/v1/node_loss.proto\x12\nbailiff.v1\x1a\x1b\x62\x61iliff/v1/kubernetes.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x94\x03\n\rNodeLossFacts\x12.\n\x08settings\x18\x01 \x01(\x0b\x32\x1c.bailiff.v1.NodeLossSettings\x12 \n\x05lease\x18\x02 \x01(\x0b\x32\x11.bailiff.v1.Lease\x12.\n\nlost_since\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12$\n\x05zones\x18\x04 \x03(\x0b\x32\x15.bailiff.v1.ZoneCount\x12\x15\n\x08released\x18\x05 \x01(\x08H\x00\x88\x01\x01\x12\x15\n\rcontradiction\x18\x06 \x01(\t\x12#\n\x05proof\x18\x07 \x01(\x0b\x32\x14.bailiff.v1.OffProof\x12*\n\x0b\x64\x61\x65mon_sets\x18\x08 \x03(\x0b\x32\x15.bailiff.v1.DaemonSet\x12\x31\n\x06\x63laims\x18\t \x03(\x0b\x32!.bailiff.v1.PersistentVolumeClaim\x12\x12\n\x05lives\x18\n \x01(\x08H\x01\x88\x01\x01\x42\x0b\n\t_releasedB\x08\n\x06_lives\"\x81\x03\n\x10NodeLossSettings\x12\x12\n\x05\x61\x66ter\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x19\n\x0csilent_after\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\x04rate\x18\x03 \x01(\x01H\x02\x88\x01\x01\x12\x19\n\x0creduced_rate\x18\x04 \x01(\x01H\x03\x88\x01\x01\x12\x17\n\nlarge_zone\x18\x05 \x01(\x03H\x04\x88\x01\x01\x12\x1f\n\x12unhealthy_fraction\x18\x06 \x01(\x01H\x05\x88\x01\x01\x12\x16\n\tlost_zone\x18\x07 \x01(\tH\x06\x88\x01\x01\x12\x13\n\x06reason\x18\x08 \x01(\tH\x07\x88\x01\x01\x12\x15\n\rbeside_taints\x18\t \x01(\x08\x12\x13\n\x06\x66orces\x18\n \x01(\x08H\x08\x88\x01\x01\x42\x08\n\x06_afterB\x0f\n\r_silent_afterB\x07\n\x05_rateB\x0f\n\r_reduced_rateB\r\n\x0b_large_zoneB\x15\n\x13_unhealthy_fractionB\x0c\n\n_lost_zoneB\t\n\x07_reasonB\t\n\x07_forces\";\n\tZoneCount\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05ready\x18\x02 \x01(\x03\x12\x11\n\tnot_ready\x18\x03 \x01(\x03\"\\\n\x08OffProof\x12\x0b\n\x03off\x18\x01 \x01(\x08\x12\n\n\x02\x62y\x18\x02 \x01(\t\x12&\n\x02\x61t\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07message\x18\x04 \x01(\t\"\xc2\x01\n\x08Standing\x12\r\n\x05state\x18\x01 \x01(\t\x12.\n\nlost_since\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x64\x65\x61\x64line\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bholds_until\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10\x63ounted_from_now\x18\x05 \x01(\x08\"9\n\x0fLostNodeSubject\x12&\n\x08standing\x18\x01 \x01(\x0b\x32\x14.bailiff.v1.StandingB0\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,15 +35,15 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\016dev.bailiff.v1P\001Z\034bailiff.dev/api/v1;bailiffv1'
   _globals['_NODELOSSFACTS']._serialized_start=105
-  _globals['_NODELOSSFACTS']._serialized_end=479
-  _globals['_NODELOSSSETTINGS']._serialized_start=482
-  _globals['_NODELOSSSETTINGS']._serialized_end=867
-  _globals['_ZONECOUNT']._serialized_start=869
-  _globals['_ZONECOUNT']._serialized_end=928
-  _globals['_OFFPROOF']._serialized_start=930
-  _globals['_OFFPROOF']._serialized_end=1022
-  _globals['_STANDING']._serialized_start=1025
-  _globals['_STANDING']._serialized_end=1219
-  _globals['_LOSTNODESUBJECT']._serialized_start=1221
-  _globals['_LOSTNODESUBJECT']._serialized_end=1278
+  _globals['_NODELOSSFACTS']._serialized_end=509
+  _globals['_NODELOSSSETTINGS']._serialized_start=512
+  _globals['_NODELOSSSETTINGS']._serialized_end=897
+  _globals['_ZONECOUNT']._serialized_start=899
+  _globals['_ZONECOUNT']._serialized_end=958
+  _globals['_OFFPROOF']._serialized_start=960
+  _globals['_OFFPROOF']._serialized_end=1052
+  _globals['_STANDING']._serialized_start=1055
+  _globals['_STANDING']._serialized_end=1249
+  _globals['_LOSTNODESUBJECT']._serialized_start=1251
+  _globals['_LOSTNODESUBJECT']._serialized_end=1308
 # @@protoc_insertion_point(module_scope)

@@ -35,12 +35,17 @@ class NodeLossFacts(_message.Message):
     PROOF_FIELD_NUMBER: _builtins.int
     DAEMON_SETS_FIELD_NUMBER: _builtins.int
     CLAIMS_FIELD_NUMBER: _builtins.int
+    LIVES_FIELD_NUMBER: _builtins.int
     released: _builtins.bool
     """The node's turn has come, by the pace of its zone; false: nobody goes before it has; absent: it is
     as if it came as soon as its time is over.
     """
     contradiction: _builtins.str
     """Why what is known of the node cannot be, so that nobody goes; empty: nothing."""
+    lives: _builtins.bool
+    """Whoever watches the node knows that its kubelet gives signs of life, or that it gives none; absent:
+    as the Lease tells by its time.
+    """
     @_builtins.property
     def settings(self) -> Global___NodeLossSettings:
         """How its loss is judged; absent: by the defaults."""
@@ -52,7 +57,7 @@ class NodeLossFacts(_message.Message):
     @_builtins.property
     def lost_since(self) -> _timestamp_pb2.Timestamp:
         """Since when whoever asks knows the node as not ready or silent; absent: as the Ready condition and
-        the Lease tell.
+        the Lease tell. It does not say that the node is lost: a Lease that is renewed tells otherwise.
         """
 
     @_builtins.property
@@ -87,13 +92,19 @@ class NodeLossFacts(_message.Message):
         proof: Global___OffProof | None = ...,
         daemon_sets: _abc.Iterable[_kubernetes_pb2.DaemonSet] | None = ...,
         claims: _abc.Iterable[_kubernetes_pb2.PersistentVolumeClaim] | None = ...,
+        lives: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_released", b"_released", "lease", b"lease", "lost_since", b"lost_since", "proof", b"proof", "released", b"released", "settings", b"settings"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_lives", b"_lives", "_released", b"_released", "lease", b"lease", "lives", b"lives", "lost_since", b"lost_since", "proof", b"proof", "released", b"released", "settings", b"settings"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_released", b"_released", "claims", b"claims", "contradiction", b"contradiction", "daemon_sets", b"daemon_sets", "lease", b"lease", "lost_since", b"lost_since", "proof", b"proof", "released", b"released", "settings", b"settings", "zones", b"zones"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_lives", b"_lives", "_released", b"_released", "claims", b"claims", "contradiction", b"contradiction", "daemon_sets", b"daemon_sets", "lease", b"lease", "lives", b"lives", "lost_since", b"lost_since", "proof", b"proof", "released", b"released", "settings", b"settings", "zones", b"zones"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__lives: _TypeAlias = _typing.Literal["lives"]  # noqa: Y015
+    _WhichOneofArgType__lives: _TypeAlias = _typing.Literal["_lives", b"_lives"]  # noqa: Y015
     _WhichOneofReturnType__released: _TypeAlias = _typing.Literal["released"]  # noqa: Y015
     _WhichOneofArgType__released: _TypeAlias = _typing.Literal["_released", b"_released"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__lives) -> _WhichOneofReturnType__lives | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__released) -> _WhichOneofReturnType__released | None: ...
 
 Global___NodeLossFacts: _TypeAlias = NodeLossFacts  # noqa: Y015
@@ -207,7 +218,9 @@ class ZoneCount(_message.Message):
     READY_FIELD_NUMBER: _builtins.int
     NOT_READY_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """By topology.kubernetes.io/zone; empty: nodes without one."""
+    """By topology.kubernetes.io/zone, after that of its region and a slash where nodes have
+    topology.kubernetes.io/region; empty: nodes without either.
+    """
     ready: _builtins.int
     """Nodes that are."""
     not_ready: _builtins.int

@@ -76,7 +76,7 @@ class _Cluster:
         }
         found = kinds[resource.plural].get(name)
         if found is None:
-            call = cast("Call", SimpleNamespace(plural=resource.plural, name=name))
+            call = cast("Call", SimpleNamespace(verb="get", plural=resource.plural, name=name, namespace=namespace))
             raise refusals.not_found(call)
         return found
 

@@ -10,10 +10,12 @@ from bailiff.decisions.node_loss.settings import NodeLossSettings
 from bailiff.kinds.daemon_set import DaemonSet
 from bailiff.kinds.lease import Lease
 from bailiff.kinds.meta import Time, Value
-from bailiff.kinds.texts import TaintValue, Word
+from bailiff.kinds.texts import Word
 from bailiff.kinds.volume_claim import PersistentVolumeClaim
 
 Message = Annotated[str, Meta(max_length=1024)]
+# Of two labels and what parts them.
+ZoneName = Annotated[str, Meta(max_length=127)]
 
 MAX_DAEMON_SETS = 5_000
 MAX_CLAIMS = 20_000
@@ -27,12 +29,13 @@ class ZoneCount(Value, frozen=True, forbid_unknown_fields=True):
     Nodes with the label `node.kubernetes.io/exclude-disruption` do not count.
 
     Attributes:
-        name: of the zone, by topology.kubernetes.io/zone; empty: nodes without one.
+        name: of the zone, by topology.kubernetes.io/zone, after that of its region and `/` where
+            nodes have topology.kubernetes.io/region; empty: nodes without either.
         ready: nodes that are.
         not_ready: nodes that are not, or are silent.
     """
 
-    name: TaintValue = ""
+    name: ZoneName = ""
     ready: Number = 0
     not_ready: Number = 0
 
@@ -60,7 +63,10 @@ class NodeLossFacts(Value, frozen=True, forbid_unknown_fields=True):
         settings: how its loss is judged; absent, with nothing else told: it is not asked about.
         lease: its Lease in kube-node-lease; absent: there is none, or it is not known.
         lost_since: since when whoever asks knows it as not ready or silent, by a time that has not
-            been set back; absent: as the Ready condition and the Lease tell.
+            been set back; absent: as the Ready condition and the Lease tell. It does not say that
+            the node is lost: a Lease that is renewed tells otherwise.
+        lives: whoever watches the node knows that its kubelet gives signs of life, or that it gives
+            none; absent: as the Lease tells by its time.
         zones: how many nodes of each zone are ready, its own among them; none: nobody knows, and no
             zone holds anything up.
         released: its turn has come, by the pace of its zone; false: nobody goes before it has;
@@ -75,6 +81,7 @@ class NodeLossFacts(Value, frozen=True, forbid_unknown_fields=True):
     settings: NodeLossSettings | None = None
     lease: Lease | None = None
     lost_since: Time | None = None
+    lives: bool | None = None
     zones: Annotated[tuple[ZoneCount, ...], Meta(max_length=MAX_ZONES)] = ()
     released: bool | None = None
     contradiction: Message = ""

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _ENDING = "the pod is being deleted already"
 # Where nobody says that pods are not ready, since the node may live, or others say so.
-_NOT_MARKED = frozenset({DOUBTED, LEFT_TO_TAINTS, "AllZonesDown", "ZoneDown"})
+_NOT_MARKED = frozenset({DOUBTED, LEFT_TO_TAINTS, "AllZonesDown"})
 _STATES = {
     NodeState.NOT_READY: "not ready",
     NodeState.UNKNOWN: "not heard of",
@@ -151,8 +151,7 @@ class NodeLossRound(Round):
         if standing.state is NodeState.LEASE_RENEWED:
             why = "the node's Ready condition is Unknown, but its kubelet renews its Lease"
             return Stays("LeaseRenewed", why, standing.holds_until)
-        alive = lives(self._facts, self._settings, self._now)
-        against = contradiction_in(node, self._facts, lives=alive)
+        against = contradiction_in(node, self._facts, lives=lives(self._facts, self._now))
         if against:
             return Stays(DOUBTED, against)
         left_to = evicting_taint(node)

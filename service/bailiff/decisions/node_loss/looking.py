@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
-from bailiff.decisions.node_loss.facts import NodeLossFacts
+from bailiff.decisions.node_loss.facts import NodeLossFacts, OffProof
 from bailiff.decisions.node_loss.findings import unheard
 from bailiff.decisions.node_loss.memory import memory_of
 from bailiff.decisions.node_loss.needs import claim_names, controller_of
@@ -23,6 +23,7 @@ from bailiff.kinds.volume_claim import PersistentVolumeClaim
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
+    from datetime import datetime
 
     from bailiff.decisions.decision import Finding
     from bailiff.decisions.seen import Seen
@@ -56,10 +57,9 @@ def look_up(scene: Scene) -> _Looking:
     if isinstance(seen, NotRead):
         return Unheard(seen.detail)
     lease = next((one for one in seen if isinstance(one, Lease)), None)
-    facts = NodeLossFacts(settings=DEFAULTS, lease=lease)
+    facts = _as_noted(NodeLossFacts(settings=DEFAULTS, lease=lease), node, scene.now)
     if not standing_of(node, facts, scene.now).state.is_lost:
         return facts
-    facts = _as_noted(facts, node)
     listed = yield Wanted(Node)
     if not isinstance(listed, NotRead):
         others = [one for one in listed if isinstance(one, Node)]
@@ -82,13 +82,25 @@ def _look_up_bonds(scene: Scene, facts: NodeLossFacts) -> Generator[Wanted, Seen
     return replace(facts, daemon_sets=tuple(daemon_sets), claims=tuple(claims))
 
 
-def _as_noted(facts: NodeLossFacts, node: Node) -> NodeLossFacts:
-    """By what the worker that watches the node has written on it."""
+def _as_noted(facts: NodeLossFacts, node: Node, now: datetime) -> NodeLossFacts:
+    """By what the worker that watches the node has written on it, as far as that holds still."""
     memory = memory_of(node.metadata.annotations.node_loss)
-    if memory is None or memory.uid != node.metadata.uid:
+    if memory is None:
         return facts
-    released = True if memory.released is not None else None
-    return replace(facts, lost_since=memory.since, released=released)
+    if memory.condemns(node, facts.lease):
+        facts = replace(facts, lives=False)
+    state = standing_of(node, facts, now).state
+    if not memory.holds_of(node, facts.lease, state, now):
+        return facts
+    is_released = memory.released is not None
+    return replace(
+        facts,
+        lost_since=memory.since,
+        # While the time lasts it is told until when; who waits after it waits for a turn.
+        released=None if not is_released and memory.lost_for(now) < DEFAULTS.after else is_released,
+        contradiction=memory.distrust,
+        proof=OffProof(off=True, by=memory.fenced) if memory.fenced else None,
+    )
 
 
 def _is_ready(one: Node, lost: Node) -> bool:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from bailiff.decisions.node_loss.standing import NodeState
+from bailiff.decisions.node_loss.standing import NodeState, ready_condition
 from bailiff.kinds.meta import Time
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bailiff.decisions.node_loss.silence import Vigil
+    from bailiff.kinds import Node
+    from bailiff.kinds.lease import Lease
 
 # Ours has some two hundred characters; whoever may write to a node could put in more.
 _LONGEST = 1024
@@ -31,23 +32,26 @@ class NodeLossMemory(Struct, frozen=True, kw_only=True, rename="camel", omit_def
 
     Attributes:
         uid: of the node.
-        since: when it was lost, by the clock of the API server.
+        since: when it was lost, by the clock of the API server; absent: no node of any zone was
+            ready when this was written, so that its time had not begun.
         state: that it was in when this was written.
+        silent: it had given no sign of life for so long that it was known not to live.
         renewed: of its Lease then, by the node's own clock; absent: it had none.
         transition: of its Ready condition then.
         released: when its turn came, by the pace of its zone; absent: it has not.
         fenced: who said that its machine is off; empty: nobody.
-        tainted: the taint out-of-service there is Bailiff's own.
+        distrust: why the fence is not believed until the node is back; empty: it is.
     """
 
     uid: str
-    since: Time
+    since: Time | None = None
     state: str = ""
+    silent: bool = False
     renewed: Time | None = None
     transition: Time | None = None
     released: Time | None = None
     fenced: str = ""
-    tainted: bool = False
+    distrust: str = ""
 
     def text(self) -> str:
         """As the annotation has it."""
@@ -58,39 +62,57 @@ class NodeLossMemory(Struct, frozen=True, kw_only=True, rename="camel", omit_def
 
         What a kubelet that is not ready tells of its life, it tells every ten seconds.
         """
-        apart = abs((self.since - other.since).total_seconds())
-        return apart <= _SAME and self._key == other._key
+        return self._key == other._key and self._is_as_old_as(other)
+
+    def _is_as_old_as(self, other: NodeLossMemory) -> bool:
+        if self.since is None or other.since is None:
+            return self.since is other.since
+        return abs((self.since - other.since).total_seconds()) <= _SAME
 
     @property
     def _key(self) -> tuple[object, ...]:
-        return self.uid, self.state, self.released, self.fenced, self.tainted
+        return self.uid, self.state, self.silent, self.released, self.fenced, self.distrust
 
-    def condemns(self, uid: str, renewed: datetime | None) -> bool:
-        """Whether a node was silent already when this was written, and has not lived since.
+    def condemns(self, node: Node, lease: Lease | None) -> bool:
+        """Whether the node was silent already when this was written, and has not lived since.
 
-        Whoever looks for the first time need not wait then for it to fall silent.
-
-        Args:
-            uid: of the node.
-            renewed: of its Lease as it is now.
+        Whoever looks for the first time need not wait then for it to fall silent. Of a node without
+        a Lease nobody can tell.
         """
-        was_silent = self.state in (NodeState.SILENT, NodeState.UNKNOWN)
-        return was_silent and uid == self.uid and renewed is not None and renewed == self.renewed
+        renewed = _renewed(lease)
+        is_same = renewed is not None and renewed == self.renewed
+        return self.silent and is_same and node.metadata.uid == self.uid
 
-    def lost_for(self, vigil: Vigil, now: datetime) -> float | None:
-        """Seconds for which the node has been lost already; None: that is not to be believed.
+    def holds_of(self, node: Node, lease: Lease | None, state: NodeState, now: datetime) -> bool:
+        """Whether the node has been lost ever since this was written, and since when it says.
 
         Args:
-            vigil: of the node, which has just been looked at for the first time.
+            node: as it is now.
+            lease: likewise.
+            state: likewise.
             now: by the wall clock, in UTC.
         """
-        if vigil.uid != self.uid or not vigil.state.is_lost or self.since > now:
-            return None
-        # A kubelet that says itself that it is not ready renews its Lease all the time; it has not
-        # been ready in between if its condition has not changed. All others have been silent.
-        still = vigil.state is NodeState.NOT_READY and vigil.transition is not None
-        same = vigil.transition == self.transition if still else vigil.signs.renewed == self.renewed
-        return (now - self.since).total_seconds() if same else None
+        if node.metadata.uid != self.uid or not state.is_lost:
+            return False
+        if self.since is not None and self.since > now:
+            return False
+        # A kubelet that says itself that it is not ready renews its Lease all the time, and one
+        # without a Lease gives few signs of life: neither has been ready in between if its
+        # condition has not changed. All others have been silent.
+        ready, renewed = ready_condition(node), _renewed(lease)
+        if state is NodeState.NOT_READY or renewed is None:
+            changed = None if ready is None else ready.last_transition_time
+            had_lease, has_lease = self.renewed is not None, renewed is not None
+            return changed is not None and changed == self.transition and had_lease is has_lease
+        return renewed == self.renewed
+
+    def lost_for(self, now: datetime) -> float:
+        """Seconds for which the node has been lost, if this holds of it still."""
+        return 0.0 if self.since is None else max(0.0, (now - self.since).total_seconds())
+
+
+def _renewed(lease: Lease | None) -> datetime | None:
+    return None if lease is None else lease.spec.renew_time
 
 
 def memory_of(text: str) -> NodeLossMemory | None:

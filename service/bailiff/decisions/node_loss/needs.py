@@ -20,11 +20,22 @@ if TYPE_CHECKING:
 
 # k8s.io/api/core/v1/well_known_taints.go, TaintNodeOutOfService.
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
+# The value of the taint where a worker has put it there.
+OWN_VALUE = "bailiff"
 
 
 def is_out_of_service(node: Node) -> bool:
-    """Whether somebody vouches by a taint, of whatever effect, that the machine is off."""
-    return any(one.key == OUT_OF_SERVICE for one in node.spec.taints)
+    """Whether somebody vouches by a taint, of whatever effect, that the machine is off.
+
+    The taint of a worker vouches for nothing: it repeats what a fence said once, which may have
+    said otherwise since.
+    """
+    return any(one.key == OUT_OF_SERVICE and one.value != OWN_VALUE for one in node.spec.taints)
+
+
+def has_own_taint(node: Node) -> bool:
+    """Whether a worker has put the taint out-of-service there."""
+    return any((one.key, one.value) == (OUT_OF_SERVICE, OWN_VALUE) for one in node.spec.taints)
 
 
 def controller_of(pod: Pod) -> OwnerReference | None:

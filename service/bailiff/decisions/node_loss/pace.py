@@ -15,9 +15,9 @@ class _Bucket:
 
     __slots__ = ("at", "rate", "tokens")
 
-    def __init__(self, rate: float, at: float) -> None:
+    def __init__(self, rate: float, at: float, tokens: float) -> None:
         self.rate = rate
-        self.tokens = 1.0
+        self.tokens = tokens
         self.at = at
 
 
@@ -27,6 +27,8 @@ class ZonePacer:
     def __init__(self) -> None:
         """Know no zone yet."""
         self._buckets: dict[str, _Bucket] = {}
+        # When others gave up a node of a zone last, of zones that are not paced yet.
+        self._last: dict[str, float] = {}
 
     def set_rate(self, zone: str, rate: float, elapsed: float) -> None:
         """So many nodes a second from now on, 0 and up.
@@ -40,7 +42,9 @@ class ZonePacer:
         """
         bucket = self._buckets.get(zone)
         if bucket is None:
-            self._buckets[zone] = _Bucket(rate, elapsed)
+            passed = elapsed - self._last.pop(zone, -math.inf)
+            tokens = 1.0 if math.isinf(passed) else min(1.0, passed * rate)
+            self._buckets[zone] = _Bucket(rate, elapsed, tokens)
         elif bucket.rate != rate:
             self._fill(bucket, elapsed)
             bucket.tokens = 1.0 if bucket.tokens >= 1.0 else 0.0
@@ -61,18 +65,21 @@ class ZonePacer:
         self._buckets[zone].tokens -= 1.0
         return True
 
-    def spent(self, zone: str, ago: float, rate: float, elapsed: float) -> None:
+    def spent(self, zone: str, ago: float, elapsed: float) -> None:
         """A node of the zone was given up so many seconds ago, by whoever was at work then.
 
         Args:
             zone: its name.
             ago: seconds; less than 0 counts as 0.
-            rate: nodes a second since then, about.
             elapsed: seconds, never stepped.
         """
-        bucket = self._buckets.setdefault(zone, _Bucket(rate, elapsed))
+        ago, bucket = max(0.0, ago), self._buckets.get(zone)
+        if bucket is None:
+            # At which rate it fills up since then is known with the first look at all zones.
+            self._last[zone] = max(self._last.get(zone, -math.inf), elapsed - ago)
+            return
         self._fill(bucket, elapsed)
-        bucket.tokens = min(bucket.tokens, max(0.0, ago) * rate)
+        bucket.tokens = min(bucket.tokens, ago * bucket.rate)
 
     def _fill(self, bucket: _Bucket, elapsed: float) -> None:
         passed = max(0.0, elapsed - bucket.at)

@@ -52,6 +52,18 @@ class Signs(NamedTuple):
     heartbeat: datetime | None
 
 
+class Glance(NamedTuple):
+    """What one look at a node says.
+
+    Attributes:
+        state: how it stands.
+        lives: its signs of life are newer than `silent_after`, whatever its Ready condition says.
+    """
+
+    state: NodeState
+    lives: bool
+
+
 class Vigil:
     """One node that is watched.
 
@@ -61,7 +73,8 @@ class Vigil:
         signs: likewise.
         transition: when its Ready condition changed, by the clock of whoever changed it.
         lives: its signs of life are newer than `silent_after`, whatever its Ready condition says.
-        is_known: it has lived since the first look, or been lost; before that it is only believed.
+        is_known: whether it lives is known: it has given a sign of life since the first look, or
+            none for `silent_after`. Before that it is only believed, and nothing is done about it.
     """
 
     def __init__(self, uid: str) -> None:
@@ -72,13 +85,15 @@ class Vigil:
         self.transition: datetime | None = None
         self.lives = self.is_known = False
         self._seen = False
-        self._sign_at = -math.inf
+        self._first_at = math.inf
+        self._sign_at = self._floor = -math.inf
         self._lost_at: float | None = None
         self._told: datetime | None = None
 
     def condemn(self, node: Node, lease: Lease | None) -> None:
         """It is known to have been silent before the first look, and has not lived since."""
         self.signs, self._seen = _signs(ready_condition(node), lease), True
+        self._first_at = -math.inf
 
     def see(
         self, node: Node, lease: Lease | None, moment: Moment, settings: NodeLossSettings
@@ -86,7 +101,8 @@ class Vigil:
         """Look at it; its state by now.
 
         At the first look signs of life prove nothing, since they may be old. So a node whose Ready
-        condition is True is believed for `silent_after`, and one whose is not is lost at once.
+        condition is True is believed for `silent_after`, and one whose is not is lost at once,
+        though for as long nobody knows whether its kubelet lives.
 
         Args:
             node: as the API server has it.
@@ -98,12 +114,14 @@ class Vigil:
         status, signs = _status(ready), _signs(ready, lease)
         is_sign = self._seen and _is_newer(signs, self.signs)
         self._sign_at = self._last_sign(status, moment.elapsed, is_sign=is_sign)
+        self._first_at = min(self._first_at, moment.elapsed)
         self.signs, self._seen = signs, True
         self.transition = None if ready is None else ready.last_transition_time
         self.lives = moment.elapsed - self._sign_at < settings.silent_after
         self.state = _state(status, signs, lives=self.lives)
         by_condition_alone = signs.renewed is None and self.state is NodeState.READY
-        self.is_known = self.is_known or self.state.is_lost or is_sign or by_condition_alone
+        is_long_seen = moment.elapsed - self._first_at >= settings.silent_after
+        self.is_known = self.is_known or is_sign or is_long_seen or by_condition_alone
         if not self.state.is_lost:
             self._lost_at = self._told = None
         elif self._lost_at is None:
@@ -112,13 +130,13 @@ class Vigil:
 
     def peek(
         self, node: Node, lease: Lease | None, elapsed: float, settings: NodeLossSettings
-    ) -> NodeState:
+    ) -> Glance:
         """What `see` would say of this, of which nothing is kept: it may be newer than the rest."""
         ready = ready_condition(node)
         status, signs = _status(ready), _signs(ready, lease)
         is_sign = self._seen and _is_newer(signs, self.signs)
-        last = self._last_sign(status, elapsed, is_sign=is_sign)
-        return _state(status, signs, lives=elapsed - last < settings.silent_after)
+        alive = elapsed - self._last_sign(status, elapsed, is_sign=is_sign) < settings.silent_after
+        return Glance(_state(status, signs, lives=alive), alive)
 
     def _last_sign(self, status: str, elapsed: float, *, is_sign: bool) -> float:
         if not self._seen:
@@ -142,13 +160,17 @@ class Vigil:
         return self._told
 
     def resume(self, seconds: float, elapsed: float) -> None:
-        """It has been lost for so long already, as another worker has seen, or this one before."""
+        """It has been lost for so long already, as another worker has seen, or this one before.
+
+        What was before its time started over stays forgotten.
+        """
         if self._lost_at is not None:
-            self._lost_at = min(self._lost_at, elapsed - max(0.0, seconds))
-            self._told = None
+            told = max(self._floor, elapsed - max(0.0, seconds))
+            self._lost_at, self._told = min(self._lost_at, told), None
 
     def start_anew(self, elapsed: float) -> None:
         """Its time starts over, if it is lost; else it is as if it had just been heard of."""
+        self._floor = elapsed
         if self._lost_at is None:
             self._sign_at = elapsed
         else:

@@ -76,8 +76,9 @@ def ready_condition(node: Node) -> NodeCondition | None:
 def standing_of(node: Node, facts: NodeLossFacts, now: datetime) -> Standing:
     """How a node stands at `now`.
 
-    Without `lost_since` of the facts all is told by the node's own times and by the clock of the
-    node controller, which are compared with `now`: that is good enough to answer, and not to evict.
+    Whether it lives is told by whoever watches it, and else by its Lease; since when it is lost, by
+    whoever watches it, and else by the node's own times and the clock of the node controller. Those
+    are compared with `now`, which is good enough to answer, and not to evict.
 
     Args:
         node: as the API server has it.
@@ -87,31 +88,33 @@ def standing_of(node: Node, facts: NodeLossFacts, now: datetime) -> Standing:
     settings = facts.settings or DEFAULTS
     condition = ready_condition(node)
     status = "Unknown" if condition is None else condition.status
-    silent_at = _silent_at(facts, settings)
-    speaks = silent_at is not None and silent_at > now
+    alive, silent_at = lives(facts, now), _silent_at(facts)
+    until = silent_at if alive and facts.lives is None else None
+    changed = condition.last_transition_time if condition is not None else None
     if status == "True":
-        if facts.lost_since is None and (silent_at is None or speaks):
-            return Standing(state=NodeState.READY, holds_until=silent_at)
+        if alive or (silent_at is None and facts.lives is None and facts.lost_since is None):
+            return Standing(state=NodeState.READY, holds_until=until)
         return _lost(NodeState.SILENT, facts.lost_since or silent_at, settings, now)
     if status == "False":
-        since = condition.last_transition_time if condition is not None else None
-        return _lost(NodeState.NOT_READY, facts.lost_since or since, settings, now)
-    if speaks and facts.lost_since is None:
-        return Standing(state=NodeState.LEASE_RENEWED, holds_until=silent_at)
-    told = condition.last_transition_time if condition is not None else None
-    since = told or node.metadata.creation_timestamp
+        return _lost(NodeState.NOT_READY, facts.lost_since or changed, settings, now)
+    if alive:
+        return Standing(state=NodeState.LEASE_RENEWED, holds_until=until)
+    since = changed or node.metadata.creation_timestamp
     return _lost(NodeState.UNKNOWN, facts.lost_since or since, settings, now)
 
 
-def lives(facts: NodeLossFacts, settings: NodeLossSettings, now: datetime) -> bool:
-    """Whether the Lease shows that the kubelet lives, as far as whoever asks knows no better."""
-    silent_at = _silent_at(facts, settings)
-    return facts.lost_since is None and silent_at is not None and silent_at > now
+def lives(facts: NodeLossFacts, now: datetime) -> bool:
+    """Whether the kubelet lives, as far as that is known: as it is told, or as its Lease shows."""
+    if facts.lives is not None:
+        return facts.lives
+    silent_at = _silent_at(facts)
+    return silent_at is not None and silent_at > now
 
 
-def _silent_at(facts: NodeLossFacts, settings: NodeLossSettings) -> datetime | None:
+def _silent_at(facts: NodeLossFacts) -> datetime | None:
     """When the node is silent by its Lease; None: no Lease tells."""
     renewed = None if facts.lease is None else facts.lease.spec.renew_time
+    settings = facts.settings or DEFAULTS
     return None if renewed is None else later_by(renewed, timedelta(0, settings.silent_after))
 
 

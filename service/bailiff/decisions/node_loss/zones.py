@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from bailiff.decisions.node_loss.settings import NodeLossSettings
     from bailiff.kinds import Node
 
-# k8s.io/api/core/v1/well_known_labels.go, LabelNodeExcludeDisruption.
+# k8s.io/api/core/v1/well_known_labels.go, LabelNodeExcludeDisruption and LabelTopologyRegion.
 EXCLUDED = "node.kubernetes.io/exclude-disruption"
+LABEL_REGION = "topology.kubernetes.io/region"
+# Characters of a label's value, which the API server bounds.
+_LABEL = 63
 # A zone with no more nodes that are not ready is never partially disrupted.
 _FEW = 2
 
@@ -50,8 +53,14 @@ class ZonePace(NamedTuple):
 
 
 def zone_of(node: Node) -> str:
-    """The name of the node's zone, as far as a label's value may be long; empty: it has none."""
-    return node.metadata.labels.get(LABEL_ZONE, "")[:63]
+    """The name of the node's zone, `REGION/ZONE` where it has a region; empty: it has neither.
+
+    Two regions may have zones of one name (GetZoneKey in
+    k8s.io/component-helpers/node/topology/helpers.go). No label's value has a `/`.
+    """
+    labels = node.metadata.labels
+    region, zone = labels.get(LABEL_REGION, "")[:_LABEL], labels.get(LABEL_ZONE, "")[:_LABEL]
+    return f"{region}/{zone}" if region else zone
 
 
 def count_zones(nodes: Iterable[tuple[Node, bool]]) -> tuple[ZoneCount, ...]:

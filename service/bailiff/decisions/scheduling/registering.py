@@ -174,6 +174,7 @@ class RegisteredNodes:
         return self._pool
 
     def _judge(self, pods: tuple[Pod, ...], judging: Judging) -> PodsJudged:
+        systems = self._registered().systems
         # By id(verdicts), which the answers keep, so that no others can take it.
         known: dict[int, JudgeNodesResponse] = {}
         answers = []
@@ -181,6 +182,6 @@ class RegisteredNodes:
             verdicts: tuple[NodesVerdict, ...] = judging.of(pod)
             answer = known.get(id(verdicts))
             if answer is None:
-                answer = known[id(verdicts)] = respond(judging, pod, self._systems)
+                answer = known[id(verdicts)] = respond(judging, pod, systems)
             answers.append(answer)
         return PodsJudged(answers=tuple(answers))

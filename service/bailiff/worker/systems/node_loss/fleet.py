@@ -8,13 +8,13 @@ from bailiff.decisions.node_loss.judging import evicting_taint
 from bailiff.decisions.node_loss.memory import memory_of
 from bailiff.decisions.node_loss.pace import ZonePacer
 from bailiff.decisions.node_loss.zones import all_down, count_zones, pace_of, zone_of
-from bailiff.worker.systems.node_loss.notes import has_own_taint
 from bailiff.worker.systems.node_loss.watched import WatchedNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from bailiff.decisions.node_loss.facts import ZoneCount
+    from bailiff.decisions.node_loss.memory import NodeLossMemory
     from bailiff.decisions.node_loss.report import StuckPod
     from bailiff.decisions.node_loss.settings import NodeLossSettings
     from bailiff.decisions.node_loss.silence import Moment
@@ -30,6 +30,7 @@ class Fleet:
 
     Attributes:
         zones: how many nodes of each are ready, as of the last look at all.
+        all_down: no node of any zone is, so that no time counts.
     """
 
     def __init__(self, settings: NodeLossSettings, leases: NodeLeases) -> None:
@@ -39,7 +40,7 @@ class Fleet:
         self._nodes: dict[str, WatchedNode] = {}
         self._lost: dict[str, WatchedNode] = {}
         self._pacer = ZonePacer()
-        self._all_down = False
+        self.all_down = False
         self.zones: tuple[ZoneCount, ...] = ()
 
     def get(self, name: str) -> WatchedNode | None:
@@ -47,9 +48,9 @@ class Fleet:
         return self._nodes.get(name)
 
     @property
-    def count(self) -> int:
-        """How many are watched."""
-        return len(self._nodes)
+    def names(self) -> Iterable[str]:
+        """Of those that are watched."""
+        return self._nodes.keys()
 
     @property
     def lost(self) -> list[WatchedNode]:
@@ -67,26 +68,24 @@ class Fleet:
         self._lost.clear()
 
     def see(self, node: Node, moment: Moment) -> tuple[WatchedNode, bool]:
-        """Look at a node; whether it has been lost, or has come back, since the last look."""
+        """Look at a node; whether how it stands is another, or is known for the first time."""
         name, uid = node.metadata.name, node.metadata.uid
         watched = self._nodes.get(name)
         is_first = watched is None or watched.vigil.uid != uid
         if watched is None or is_first:
             watched = self._nodes[name] = WatchedNode(name, uid)
             self._lost.pop(name, None)
-            # A worker that was killed may have left it, and no note of it.
-            watched.tainted = has_own_taint(node)
-            self._condemn(node, watched)
-        before, was_known = watched.vigil.state, watched.vigil.is_known
+            self._read_note(node, watched, moment)
+        before, was_known = watched.looks, watched.vigil.is_known
         state = watched.vigil.see(node, self._leases.of(name), moment, self._settings)
         if watched.vigil.is_known and not was_known:
             self.recall(node, watched, moment)
         if state.is_lost:
             self._lost[name] = watched
-            watched.contradiction = watched.against(node)
+            watched.doubt(node)
         elif self._lost.pop(name, None) is not None:
-            watched.forget_loss()
-        return watched, state is not before or watched.vigil.is_known is not was_known
+            watched.come_back()
+        return watched, watched.looks != before
 
     def see_all(self, nodes: Iterable[Node], moment: Moment) -> list[str]:
         """Look at all nodes; the names of those that changed."""
@@ -117,48 +116,60 @@ class Fleet:
             rate = pace_of(zone, self.zones, self._settings).rate / shards
             self._pacer.set_rate(zone, rate, moment.elapsed)
             if self._pacer.take(zone, moment.elapsed):
-                watched.released_at = moment.now
+                watched.turn_at = moment.now
                 found.append(watched)
         return found
 
     def _waits(self, watched: WatchedNode, moment: Moment) -> bool:
         over = watched.vigil.lost_for(moment.elapsed) >= self._settings.after
-        return over and watched.released_at is None and not watched.contradiction
+        may = watched.vigil.is_known and not watched.contradiction
+        return over and may and watched.turn_at is None
 
     def _is_left(self, node: Node) -> bool:
         """Whether its taints evict from it anyway."""
         return bool(evicting_taint(node)) and not self._settings.beside_taints
 
-    def _condemn(self, node: Node, watched: WatchedNode) -> None:
-        memory, lease = (
-            memory_of(node.metadata.annotations.node_loss),
-            self._leases.of(watched.name),
-        )
-        renewed = None if lease is None else lease.spec.renew_time
-        if memory is not None and memory.condemns(watched.vigil.uid, renewed):
+    def _read_note(self, node: Node, watched: WatchedNode, moment: Moment) -> None:
+        """What another worker has noted, or this one before it was started anew: at the first look.
+
+        It is recalled as soon as it is known whether the node lives.
+        """
+        memory, lease = memory_of(node.metadata.annotations.node_loss), self._leases.of(watched.name)
+        if memory is None:
+            return
+        self._count_turn(node, memory, moment)
+        if memory.condemns(node, lease):
             watched.vigil.condemn(node, lease)
+
+    def _count_turn(self, node: Node, memory: NodeLossMemory, moment: Moment) -> None:
+        """A turn that the zone has given, whatever has become of the node since."""
+        if memory.released is not None:
+            ago = (moment.now - memory.released).total_seconds()
+            self._pacer.spent(zone_of(node), ago, moment.elapsed)
 
     def recall(self, node: Node, watched: WatchedNode, moment: Moment) -> None:
         """Go on where another worker has stopped, or this one before it was started anew."""
-        memory = memory_of(node.metadata.annotations.node_loss)
-        if memory is None or memory.uid != watched.vigil.uid:
+        memory, vigil = memory_of(node.metadata.annotations.node_loss), watched.vigil
+        if memory is None:
             return
-        watched.tainted = watched.tainted or memory.tainted
-        lost_for = memory.lost_for(watched.vigil, moment.now)
-        if lost_for is None:
+        self._count_turn(node, memory, moment)
+        if not memory.holds_of(node, self._leases.of(watched.name), vigil.state, moment.now):
             return
-        watched.vigil.resume(lost_for, moment.elapsed)
-        if memory.released is not None and lost_for >= self._settings.after:
-            watched.released_at = memory.released
-            ago = (moment.now - memory.released).total_seconds()
-            self._pacer.spent(zone_of(node), ago, self._settings.rate, moment.elapsed)
+        vigil.resume(memory.lost_for(moment.now), moment.elapsed)
+        watched.distrust = watched.distrust or memory.distrust
+        if memory.released is not None and vigil.lost_for(moment.elapsed) >= self._settings.after:
+            watched.turn_at = memory.released
 
     def _after_all_down(self, moment: Moment) -> list[str]:
-        """The time of every node starts over where no zone had a ready node, and one has now."""
-        before, self._all_down = self._all_down, all_down(self.zones, self._settings)
-        if not before or self._all_down:
+        """The time of every node starts over where no zone had a ready node, and one has now.
+
+        As long as none has that is noted on the nodes, too, for whoever is started meanwhile.
+        """
+        before, self.all_down = self.all_down, all_down(self.zones, self._settings)
+        if before is self.all_down:
             return []
-        self.start_anew(moment)
+        if before:
+            self.start_anew(moment)
         return list(self._lost)
 
     def start_anew(self, moment: Moment) -> None:
@@ -184,7 +195,7 @@ class Fleet:
         return [pod for one in self._lost.values() for pod in one.stuck]
 
     def _told(self, watched: WatchedNode, moment: Moment) -> dict[str, Any]:
-        since, released = watched.vigil.lost_since(moment), watched.released_at
+        since, released = watched.vigil.lost_since(moment), watched.turn_at
         told: dict[str, Any] = {
             "state": watched.vigil.state.value,
             "since": None if since is None else since.isoformat(),

@@ -1,9 +1,9 @@
 """What is done about a lost node itself: the last look before its pods go, its note, its taint.
 
 Everything about one node is done by one hand, in one order, so that no two writes of one node
-cross: the note that it is lost; once its turn has come the look at the live node, its Lease and its
-pods' bonds, and the question to the fence; the note of that; and when it is back, what takes all of
-it away. What is to be done is looked up anew with each try.
+cross: the note that it is lost; once its turn has come the question to the fence, and then the look
+at the live node, its Lease and its pods' bonds; the note of that; and when it is back, what takes
+all of it away. What is to be done is looked up anew with each try.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from bailiff.decisions.node_loss.memory import memory_of
 from bailiff.decisions.node_loss.needs import (
     claim_names,
     controller_of,
+    has_own_taint,
     is_out_of_service,
 )
 from bailiff.decisions.node_loss.silence import Moment
@@ -25,6 +26,7 @@ from bailiff.kinds.daemon_set import DaemonSet
 from bailiff.kinds.lease import NODE_LEASES
 from bailiff.kinds.volume_claim import PersistentVolumeClaim
 from bailiff.worker.execute.event_bodies import Regarding
+from bailiff.worker.systems.node_loss.fencer import Fencer
 from bailiff.worker.systems.node_loss.leases import LEASES
 from bailiff.worker.systems.node_loss.notes import NodeNotes
 from bailiff.worker.timers.retrying import Again, Retrying
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 
     from prometheus_client import Counter
 
-    from bailiff.decisions.node_loss.facts import OffProof
     from bailiff.kinds import Node, Pod
     from bailiff.worker.systems.node_loss.fleet import Fleet
     from bailiff.worker.systems.node_loss.leases import NodeLeases
@@ -46,13 +47,13 @@ DAEMON_SETS = Resource("apps", "v1", "daemonsets", DaemonSet)
 CLAIMS = Resource("", "v1", "persistentvolumeclaims", PersistentVolumeClaim)
 
 _AT_A_TIME = 8
-# Seconds between two questions to the fence about a node whose pods have gone without proof.
-_ASK_AGAIN = 60.0
+# Seconds that the fence has to answer before the pods of a node go without its word.
+_FENCE_HAS = 30.0
 # Seconds until the second try, doubled with each further one, up to the last number.
 _CONFLICT_DELAY = 0.1
 _FAILURE_DELAY = 1.0
 _MAX_DELAY = 60.0
-# Bytes: the wait is doubled no more often.
+# No float is as large as the power would grow.
 _DOUBLED = 10
 
 log = structlog.get_logger(__name__)
@@ -80,6 +81,8 @@ class Keeper(Retrying[str]):
         self._leases = leases
         self._writes = writes
         self._notes = NodeNotes(parts, writes)
+        fence = mode.fence
+        self.fencer = None if fence is None else Fencer(parts, fence, fleet, self.ask_for)
         self._written = "onPaper" if parts.settings.on_paper else "written"
         self._failing: set[str] = set()
 
@@ -113,39 +116,38 @@ class Keeper(Retrying[str]):
 
     async def _keep(self, node: Node, watched: WatchedNode) -> Again | None:
         await self._tell(node, watched)
-        if watched.released_at is not None and not watched.verified:
-            return await self._verify(watched)
         await self._note(node, watched)
-        if watched.verified and self._mode.fence is not None:
-            return await self._ask_again(watched)
+        if not watched.is_to_be_looked_at:
+            return None
+        wait = self._until_the_fence_answers(watched)
+        if wait > 0:
+            return Again(wait, failed=False)
+        await self._verify(watched)
         return None
 
-    async def _ask_again(self, watched: WatchedNode) -> Again | None:
-        """The fence, as of a machine whose controller hung, or that was switched off later."""
-        if watched.is_off:
-            return None
-        proof = await self._ask(watched)
-        if proof is None or not proof.off:
-            watched.proof = proof
-            return Again(_ASK_AGAIN, failed=False)
-        node = await self._look(watched)
-        if node is not None:
-            self._believe(node, watched, proof)
-            self._parts.marks.look_at_node(watched.name)
-        return Again(0.0, failed=False)
+    def _until_the_fence_answers(self, watched: WatchedNode) -> float:
+        """Seconds for which its answer is waited for at most; it goes on asking beside that."""
+        if self.fencer is None or watched.answer is not None or watched.distrust:
+            return 0.0
+        elapsed = self._parts.clock.elapsed()
+        if watched.asked_at is None:
+            watched.asked_at = elapsed
+            self.fencer.ask_for(watched.name)
+        return watched.asked_at + _FENCE_HAS - elapsed
 
-    async def _verify(self, watched: WatchedNode) -> Again | None:
+    async def _verify(self, watched: WatchedNode) -> None:
         """The last look before the first delete: is the node still as it seemed?"""
+        answer = watched.answer
         await self._load_bonds(watched)
-        proof = await self._ask(watched)
         node = await self._look(watched)
+        self._parts.marks.look_at_node(watched.name)
         if node is None:
             log.info("a node was about to be given up, and lives", node=watched.name)
-            self._parts.marks.look_at_node(watched.name)
-            return None
-        self._believe(node, watched, proof)
-        await self._write_note(node, watched)
-        watched.verified = True
+            return
+        watched.proof = answer
+        watched.doubt(node)
+        await self._note(node, watched)
+        watched.given_up = True
         log.warning(
             "a node is given up",
             node=watched.name,
@@ -154,8 +156,6 @@ class Keeper(Retrying[str]):
             contradiction=watched.contradiction,
             off=watched.is_off,
         )
-        self._parts.marks.look_at_node(watched.name)
-        return Again(_ASK_AGAIN, failed=False) if self._mode.fence is not None else None
 
     async def _look(self, watched: WatchedNode) -> Node | None:
         """The node as the API server has it this moment; None: it lives, or is another."""
@@ -172,16 +172,7 @@ class Keeper(Retrying[str]):
         if lease is not None:
             self._leases.put(lease)
         self._fleet.see(node, self._moment())
-        return node if watched.is_lost and watched.released_at is not None else None
-
-    async def _ask(self, watched: WatchedNode) -> OffProof | None:
-        """Whether the machine is off, where somebody knows. Nobody goes by it before a look."""
-        return None if self._mode.fence is None else await self._mode.fence.ask(watched.name)
-
-    def _believe(self, node: Node, watched: WatchedNode, proof: OffProof | None) -> None:
-        """Go by what the fence has said of a node that was looked at after it, if that can be."""
-        watched.proof = proof
-        self._fleet.see(node, self._moment())
+        return node if watched.is_lost and watched.turn_at is not None else None
 
     async def _load_bonds(self, watched: WatchedNode) -> None:
         """What binds its pods: DaemonSets for those that nobody manages, and claims of storage."""
@@ -201,39 +192,27 @@ class Keeper(Retrying[str]):
         watched.daemon_sets, watched.claims = tuple(sets), tuple(claims)
 
     async def _note(self, node: Node, watched: WatchedNode) -> None:
-        """Have annotation and taint say what is so, if they do not."""
-        wanted = watched.note(self._moment())
-        there = memory_of(node.metadata.annotations.node_loss)
-        if wanted is None and not node.metadata.annotations.node_loss and not watched.tainted:
-            return
+        """Have taint and annotation say what is so, if they do not."""
         if not watched.vigil.is_known:
             # What another worker has noted may hold still.
             return
-        same = wanted is not None and there is not None and wanted.says_the_same(there)
-        if not (same and self._taint_is_right(node, watched)):
-            await self._write_note(node, watched)
+        wanted = watched.note(self._moment(), counts=not self._fleet.all_down)
+        text = node.metadata.annotations.node_loss
+        there = memory_of(text)
+        right = there is not None and wanted.says_the_same(there) if wanted else not text
+        guard = node.metadata.resource_version
+        tainted = self._wants_taint(node, watched)
+        if self._mode.taints_fenced and tainted is not has_own_taint(node):
+            await self._notes.taint(node, tainted=tainted)
+            # That has made another version of it, which the UID has to guard alone.
+            guard = ""
+        if not right:
+            await self._notes.write(node, wanted, guard)
 
-    def _taint_is_right(self, node: Node, watched: WatchedNode) -> bool:
-        return self._wants_taint(watched) is (watched.tainted and is_out_of_service(node))
-
-    def _wants_taint(self, watched: WatchedNode) -> bool:
-        allowed = self._mode.taints_fenced and watched.is_off and not watched.contradiction
-        return allowed and watched.is_lost and watched.verified
-
-    async def _write_note(self, node: Node, watched: WatchedNode) -> None:
-        """The annotation, and the taint before it, each guarded by the version that was seen."""
-        version = node.metadata.resource_version
-        if self._mode.taints_fenced and watched.is_off and watched.is_lost:
-            if not is_out_of_service(node) and not watched.contradiction:
-                watched.tainted = True
-                await self._notes.taint(node, tainted=True)
-                version = ""
-        elif self._mode.taints_fenced and watched.tainted and not watched.is_lost:
-            await self._notes.taint(node, tainted=False)
-            watched.tainted = False
-            version = ""
-        wanted = watched.note(self._moment())
-        await self._notes.write(node, wanted, version)
+    def _wants_taint(self, node: Node, watched: WatchedNode) -> bool:
+        """Ours, by the word of the fence alone; that of somebody else is left as it is."""
+        doubted = watched.contradiction or not watched.is_lost
+        return watched.is_off and not doubted and not is_out_of_service(node)
 
     async def _tell(self, node: Node, watched: WatchedNode) -> None:
         meta = node.metadata
@@ -263,7 +242,6 @@ class Keeper(Retrying[str]):
 
 
 def _later(delay: float, failures: int) -> Again:
-    # The exponent is bounded too: no float is as large as the power would grow.
     return Again(min(delay * 2 ** min(failures, _DOUBLED), _MAX_DELAY))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -10,14 +10,18 @@ from bailiff.cluster import ClusterError, ConflictError, FencedError, NotFoundEr
 from bailiff.decisions import EventNote
 from bailiff.decisions.node_loss.words import CONTROLLER, NODE_NOT_READY, STUCK_REASON, unresponsive
 from bailiff.worker.execute.actions import Mark
+from bailiff.worker.systems.node_loss.watched import PodMark
 from bailiff.worker.timers.retrying import Again, Retrying
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from prometheus_client import Counter
 
     from bailiff.decisions.decision import ObjectReference
     from bailiff.decisions.node_loss.report import NodeLossReport
     from bailiff.kinds import Pod
+    from bailiff.worker.systems.node_loss.fleet import Fleet
     from bailiff.worker.systems.node_loss.settings import NodeLossMode
     from bailiff.worker.systems.node_loss.watched import WatchedNode
     from bailiff.worker.systems.system import Parts
@@ -31,70 +35,45 @@ _MAX_DELAY = 60.0
 log = structlog.get_logger(__name__)
 
 
-class _Key(NamedTuple):
-    """Which pod, and what is to be done: `reason`, `notReady` or `stuck`."""
-
-    namespace: str
-    name: str
-    uid: str
-    what: str
-
-
-class Marker(Retrying[_Key]):
+class Marker(Retrying[PodMark]):
     """Each pod once for each thing, as long as its node stays lost."""
 
-    def __init__(self, parts: Parts, mode: NodeLossMode, writes: Counter) -> None:
+    def __init__(self, parts: Parts, mode: NodeLossMode, fleet: Fleet, writes: Counter) -> None:
         """Begin with nothing to write; `writes` counts, by what and fate."""
         super().__init__(parts.clock, at_a_time=_AT_A_TIME)
         self._parts = parts
         self._mode = mode
+        self._fleet = fleet
         self._writes = writes
         self._written = "onPaper" if parts.settings.on_paper else "written"
-        self._messages: dict[_Key, str] = {}
 
     def judged(self, watched: WatchedNode, report: NodeLossReport) -> None:
-        """Have written what a round says of the pods of a node."""
-        for pod in report.to_mark:
-            self._want(watched, pod, "reason", _AFTER_EVICTIONS)
+        """Have written what a round says of the pods of a node, and no more what one said before.
+
+        A standby writes nothing, and is told again when it leads.
+        """
+        wanted = dict.fromkeys(_marks(report.to_mark, "reason"), "")
         if self._mode.marks_not_ready:
-            for pod in report.to_mark_not_ready:
-                self._want(watched, pod, "notReady")
-        for stuck in report.stuck:
-            self._want(watched, stuck.pod, "stuck", message=stuck.message)
+            wanted |= dict.fromkeys(_marks(report.to_mark_not_ready, "notReady"), "")
+        wanted |= {_mark(one.pod, "stuck"): one.message for one in report.stuck}
+        watched.to_mark = {one: why for one, why in wanted.items() if one not in watched.marked}
+        if self._parts.election.may_act():
+            for one in watched.to_mark:
+                self.remind(one, _AFTER_EVICTIONS if one.what == "reason" else 0.0)
 
-    def _want(
-        self,
-        watched: WatchedNode,
-        pod: ObjectReference,
-        what: str,
-        delay: float = 0.0,
-        message: str = "",
-    ) -> None:
-        if (pod.uid, what) in watched.marked:
-            return
-        watched.marked.add((pod.uid, what))
-        key = _Key(pod.namespace, pod.name, pod.uid, what)
-        if message:
-            self._messages[key] = message
-        self.remind(key, delay)
-
-    async def forget(self) -> None:
-        """See Retrying."""
-        await super().forget()
-        self._messages.clear()
-
-    async def attempt(self, key: _Key, failures: int) -> Again | None:
+    async def attempt(self, key: PodMark, failures: int) -> Again | None:
         """See Retrying. Bounded by the time that the client gives each request."""
         pod = self._parts.mirror.pod((key.namespace, key.name))
-        message = self._messages.get(key, "")
-        gone = pod is None or pod.metadata.uid != key.uid
-        if gone or pod is None or not self._parts.election.may_act():
-            self._messages.pop(key, None)
+        if pod is None or pod.metadata.uid != key.uid:
+            return None
+        watched = self._fleet.get(pod.spec.node_name)
+        if watched is None or not self._is_wanted(key, watched):
             return None
         try:
-            await self._do(pod, key, message)
+            await self._do(pod, key, watched.to_mark[key])
         except FencedError:
             self._writes.labels(key.what, "fenced").inc()
+            return None
         except (NotFoundError, ConflictError):
             # Gone, or another pod under its name.
             self._writes.labels(key.what, "gone").inc()
@@ -104,10 +83,16 @@ class Marker(Retrying[_Key]):
             return Again(min(_FAILURE_DELAY * 2 ** min(failures, 10), _MAX_DELAY))
         else:
             self._writes.labels(key.what, self._written).inc()
-        self._messages.pop(key, None)
+        watched.marked.add(key)
         return None
 
-    async def _do(self, pod: Pod, key: _Key, message: str) -> None:
+    def _is_wanted(self, key: PodMark, watched: WatchedNode) -> bool:
+        """Whether the node is lost still, by what is known this moment, and ours to speak of."""
+        if not (self._parts.marks.owns(watched.name) and self._parts.election.may_act()):
+            return False
+        return watched.is_lost and key in watched.to_mark
+
+    async def _do(self, pod: Pod, key: PodMark, message: str) -> None:
         now, actions = self._parts.clock.now(), self._parts.actions
         match key.what:
             case "reason":
@@ -125,3 +110,11 @@ class Marker(Retrying[_Key]):
             return
         message = unresponsive(pod.spec.node_name, pod.metadata.name)
         await self._parts.actions.mark(pod, Mark(reason, message), self._parts.clock.now())
+
+
+def _mark(pod: ObjectReference, what: str) -> PodMark:
+    return PodMark(pod.namespace, pod.name, pod.uid, what)
+
+
+def _marks(pods: Iterable[ObjectReference], what: str) -> list[PodMark]:
+    return [_mark(pod, what) for pod in pods]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bailiff.cluster import NODES
-from bailiff.decisions.node_loss.needs import OUT_OF_SERVICE
+from bailiff.decisions.node_loss.needs import OUT_OF_SERVICE, OWN_VALUE
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import Annotations
 
@@ -24,14 +24,8 @@ ANNOTATION = next(
 # Who writes, by managedFields. The taint has a manager of its own: what a manager writes moves the
 # time of all that it owns, and one that taints nodes would seem to have edited the taints.
 NOTE_MANAGER, TAINT_MANAGER = "bailiff-node-loss", "bailiff-out-of-service"
-# The value says who has put it there. This effect evicts nobody by itself, so that pods of
-# DaemonSets stay; the key alone lets volumes be detached and pods be forced off (KEP-2268).
-TAINT_VALUE, TAINT_EFFECT = "bailiff", "NoSchedule"
-
-
-def has_own_taint(node: Node) -> bool:
-    """Whether the taint out-of-service there is a worker's."""
-    return any((one.key, one.value) == (OUT_OF_SERVICE, TAINT_VALUE) for one in node.spec.taints)
+# This effect evicts nobody by itself, so that pods of DaemonSets stay; the key alone lets volumes be detached and pods be forced off (KEP-2268).
+_EFFECT = "NoSchedule"
 
 
 class NodeNotes:
@@ -72,12 +66,12 @@ class NodeNotes:
             ClusterError: as `write` of the actions; ConflictError where the node has changed.
         """
         kept = [
-            one for one in node.spec.taints if (one.key, one.value) != (OUT_OF_SERVICE, TAINT_VALUE)
+            one for one in node.spec.taints if (one.key, one.value) != (OUT_OF_SERVICE, OWN_VALUE)
         ]
         body = [_taint_body(one.key, one.value, one.effect, one.time_added) for one in kept]
         if tainted:
             now = self._parts.clock.now().replace(microsecond=0)
-            body.append(_taint_body(OUT_OF_SERVICE, TAINT_VALUE, TAINT_EFFECT, now))
+            body.append(_taint_body(OUT_OF_SERVICE, OWN_VALUE, _EFFECT, now))
         meta = node.metadata
         guards = {"uid": meta.uid, "resourceVersion": meta.resource_version}
         await self._parts.actions.write(

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bailiff.kinds import Node, Pod
     from bailiff.kinds.meta import Value
     from bailiff.worker.systems.node_loss.settings import NodeLossMode
+    from bailiff.worker.systems.node_loss.watched import WatchedNode
     from bailiff.worker.systems.system import Parts, Work, Writer
     from bailiff.worker.timers.eviction import Eviction
 
@@ -70,7 +71,7 @@ class NodeLossInWorker(SystemInWorker):
         self.metrics = NodeLossMetrics(parts.registry, on_paper=parts.settings.on_paper)
         writes = self.metrics.writes
         self.keeper = Keeper(parts, mode, self.fleet, self.leases, writes)
-        self.marker = Marker(parts, mode, writes)
+        self.marker = Marker(parts, mode, self.fleet, writes)
         self._every = min(_LOOK_AT_ALL_EVERY, _OF_SILENCE * mode.settings.silent_after)
         self._looked_at_all = -self._every
         self._deaf = False
@@ -87,15 +88,21 @@ class NodeLossInWorker(SystemInWorker):
         if node is None:
             return None
         watched = self.fleet.get(node.metadata.name)
-        if watched is None or watched.vigil.uid != node.metadata.uid or not watched.is_lost:
+        if watched is None or not self._may_judge(node, watched):
             return _ALL_STAY
-        lease, settings = self.leases.of(watched.name), self._mode.settings
-        if not watched.vigil.peek(node, lease, moment.elapsed, settings).is_lost:
+        settings = self._mode.settings
+        now = watched.vigil.peek(node, self.leases.of(watched.name), moment.elapsed, settings)
+        if not now.state.is_lost:
             return _ALL_STAY
-        facts = watched.facts(node, settings, self.fleet.zones, moment)
+        facts = watched.facts(node, settings, self.fleet.zones, moment, lives=now.lives)
         pods = (*scene.pods, *(scene.neighbours or ()))
         options = self._explaining if explain else self._parts.settings.options
         return NodeLossRound(node, pods, facts, scene.now, options)
+
+    def _may_judge(self, node: Node, watched: WatchedNode) -> bool:
+        """Whether it is lost as far as is known; whoever hears nothing knows nothing."""
+        is_same = watched.vigil.uid == node.metadata.uid
+        return is_same and watched.is_lost and watched.vigil.is_known and not self._deaf
 
     def evaluated(self, node: Node, report: Value | None) -> None:
         """See SystemInWorker."""
@@ -118,7 +125,9 @@ class NodeLossInWorker(SystemInWorker):
 
     def writers(self) -> Mapping[str, Writer]:
         """See SystemInWorker."""
-        return {"nodes": self.keeper, "pods": self.marker}
+        fencer = self.keeper.fencer
+        asking = {} if fencer is None else {"fence": fencer}
+        return {"nodes": self.keeper, "pods": self.marker, **asking}
 
     def forget_node(self, name: str) -> None:
         """See SystemInWorker."""
@@ -130,7 +139,7 @@ class NodeLossInWorker(SystemInWorker):
         moment = self._moment()
         for watched in self.fleet.lost:
             node = self._parts.mirror.node(watched.name)
-            if node is not None and watched.released_at is None:
+            if node is not None and watched.vigil.is_known and watched.turn_at is None:
                 self.fleet.recall(node, watched, moment)
             self.keeper.ask_for(watched.name)
 
@@ -189,8 +198,11 @@ class NodeLossInWorker(SystemInWorker):
     def _is_deaf(self) -> bool:
         """Whether no Lease is heard of at all; all that was counted before starts over after it."""
         before, self._deaf = self._deaf, self.leases.silence >= _DEAF_AFTER
-        if before and not self._deaf:
-            self.fleet.start_anew(self._moment())
+        if before is not self._deaf:
+            if before:
+                self.fleet.start_anew(self._moment())
+            for watched in self.fleet.lost:
+                self._changed(watched.name)
         return self._deaf
 
     def _look_at_lost(self, moment: Moment) -> None:
@@ -221,12 +233,14 @@ class NodeLossInWorker(SystemInWorker):
         return Moment(self._parts.clock.now(), self._parts.clock.elapsed())
 
     def _count(self, state: str) -> int:
-        lost = self.fleet.lost
+        """Of the nodes that are ours: another worker tells of all others."""
+        lost = [one for one in self.fleet.lost if self._parts.marks.owns(one.name)]
         match state:
             case "ready":
-                return self.fleet.count - len(lost)
+                ours = sum(map(self._parts.marks.owns, self.fleet.names))
+                return ours - len(lost)
             case "released":
-                return sum(one.verified for one in lost)
+                return sum(one.given_up for one in lost)
             case "contradicted":
                 return sum(bool(one.contradiction) for one in lost)
             case _:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.node_loss.facts import NodeLossFacts
 from bailiff.decisions.node_loss.memory import NodeLossMemory
+from bailiff.decisions.node_loss.needs import is_out_of_service
 from bailiff.decisions.node_loss.proof import contradiction_in
 from bailiff.decisions.node_loss.silence import Vigil
 
@@ -26,6 +27,24 @@ if TYPE_CHECKING:
 _SECOND = timedelta(seconds=1)
 # Events of a node that wait to be written; the oldest go first where there are more.
 _EVENTS = 16
+# Characters of a reason in the annotation, which is read up to 1,024.
+_TOLD = 300
+
+
+class PodMark(NamedTuple):
+    """Something that is written of a pod of a lost node.
+
+    Attributes:
+        namespace: of the pod.
+        name: likewise.
+        uid: likewise.
+        what: `reason`, `notReady` or `stuck`.
+    """
+
+    namespace: str
+    name: str
+    uid: str
+    what: str
 
 
 class WatchedNode:
@@ -34,17 +53,20 @@ class WatchedNode:
     Attributes:
         name: of the node.
         vigil: since when it is lost.
-        released_at: when its turn came, by the pace of its zone; None: it has not.
-        verified: it was looked at live after that, and its pods go.
-        proof: what the fence said last; None: it was not asked.
+        turn_at: when its turn came, by the pace of its zone; None: it has not.
+        given_up: it was looked at live after that, and its pods go.
+        asked_at: elapsed seconds when the fence was first asked; None: it was not.
+        answer: what the fence said last.
+        proof: likewise, and the node was looked at since: this is gone by.
+        distrust: why the fence is not believed until the node is back; empty: it is.
         contradiction: why what is known of it cannot be; empty: it can.
-        tainted: the taint out-of-service there is ours.
         daemon_sets: of the namespaces of its pods that nobody manages.
         claims: those of its pods.
         events: about the node, to be written.
         told: reasons of the Events about it that were told.
         stuck: pods that were deleted and do not go.
-        marked: pods that were marked, by UID, and with what.
+        to_mark: what is to be written of its pods, as the last round had it.
+        marked: what was written of them.
     """
 
     def __init__(self, name: str, uid: str) -> None:
@@ -52,22 +74,30 @@ class WatchedNode:
         self.name = name
         self.vigil = Vigil(uid)
         self.events: deque[EventNote] = deque(maxlen=_EVENTS)
-        self.tainted = False
-        self.stuck: tuple[StuckPod, ...] = ()
-        self.marked: set[tuple[str, str]] = set()
+        self.distrust = ""
+        self.marked: set[PodMark] = set()
         self.forget_loss()
 
     def forget_loss(self) -> None:
-        """It is back, or its time starts over; what is on the node of ours is not forgotten."""
-        self.released_at: datetime | None = None
-        self.verified = False
+        """Its time starts over, or it is back."""
+        self.turn_at: datetime | None = None
+        self.given_up = False
+        self.asked_at: float | None = None
+        self.answer: OffProof | None = None
         self.proof: OffProof | None = None
-        self.contradiction = ""
+        self.contradiction = self.distrust
         self.daemon_sets: tuple[DaemonSet, ...] = ()
         self.claims: tuple[PersistentVolumeClaim, ...] = ()
         self.told: set[str] = set()
-        self.stuck = ()
+        self.stuck: tuple[StuckPod, ...] = ()
+        self.to_mark: dict[PodMark, str] = {}
         self.marked.clear()
+        self.events.clear()
+
+    def come_back(self) -> None:
+        """It lives: whoever has spoken of another machine is believed again."""
+        self.distrust = ""
+        self.forget_loss()
 
     @property
     def is_lost(self) -> bool:
@@ -75,23 +105,51 @@ class WatchedNode:
         return self.vigil.state.is_lost
 
     @property
-    def is_off(self) -> bool:
-        """Whether the fence says so."""
-        return self.proof is not None and self.proof.off
+    def looks(self) -> tuple[object, ...]:
+        """How it stands, as far as anything is done by that: where this is another, look at it."""
+        vigil = self.vigil
+        return vigil.state, vigil.is_known, self.is_lost and vigil.lives
 
-    def against(self, node: Node) -> str:
+    @property
+    def is_off(self) -> bool:
+        """Whether the fence says so, and is believed."""
+        return self.proof is not None and self.proof.off and not self.distrust
+
+    @property
+    def is_to_be_looked_at(self) -> bool:
+        """Live, before anything else is done: its turn has come, or the fence says that it is off.
+
+        Nobody goes by the word of a fence before the node was looked at after it.
+        """
+        if self.turn_at is None:
+            return False
+        news = self.answer is not None and self.answer.off and self.answer is not self.proof
+        return not self.given_up or (news and not self.distrust)
+
+    def doubt(self, node: Node) -> None:
+        """Take in whether what is known of it can be, after a look."""
+        if self.is_off and self.vigil.lives:
+            self.distrust = contradiction_in(node, NodeLossFacts(proof=self.proof), lives=True)
+        self.contradiction = self.against(node, lives=self.vigil.lives)
+
+    def against(self, node: Node, *, lives: bool) -> str:
         """Why what is known of it cannot be; empty: it can.
 
         Whoever says of a node that lives that its machine is off is believed no more until the node
-        is back. A person who has said so by the taint may have been a minute early.
+        is back. A person who has said so by the taint may have been a minute early, and is believed
+        once it does not live.
 
         Args:
             node: as it is now: it may have been tainted since the last look.
+            lives: likewise.
         """
-        if self.contradiction and self.is_off:
-            return self.contradiction
-        facts = NodeLossFacts(proof=self.proof)
-        return contradiction_in(node, facts, lives=self.vigil.lives)
+        if self.distrust and (lives or not is_out_of_service(node)):
+            return self.distrust
+        return contradiction_in(node, NodeLossFacts(proof=self._believed), lives=lives)
+
+    @property
+    def _believed(self) -> OffProof | None:
+        return None if self.distrust else self.proof
 
     def facts(
         self,
@@ -99,33 +157,42 @@ class WatchedNode:
         settings: NodeLossSettings,
         zones: tuple[ZoneCount, ...],
         moment: Moment,
+        *,
+        lives: bool,
     ) -> NodeLossFacts:
         """The section of a question about it."""
         return NodeLossFacts(
             settings=settings,
             lost_since=self.vigil.lost_since(moment),
+            lives=lives,
             zones=zones,
-            released=self.verified,
-            contradiction=self.against(node),
-            proof=self.proof,
+            released=self.given_up,
+            contradiction=self.against(node, lives=lives),
+            proof=self._believed,
             daemon_sets=self.daemon_sets,
             claims=self.claims,
         )
 
-    def note(self, moment: Moment) -> NodeLossMemory | None:
-        """What its annotation is to say; None: nothing."""
+    def note(self, moment: Moment, *, counts: bool) -> NodeLossMemory | None:
+        """What its annotation is to say; None: nothing.
+
+        Args:
+            moment: of the look.
+            counts: its time has begun; it has not where no node of any zone is ready.
+        """
         since, vigil = self.vigil.lost_since(moment), self.vigil
         if since is None:
             return None
-        released = None if self.released_at is None else self.released_at.replace(microsecond=0)
+        turn = None if self.turn_at is None else self.turn_at.replace(microsecond=0)
         return NodeLossMemory(
             uid=vigil.uid,
             # To the next second: a restart is not to come early by a part of one.
-            since=(since + _SECOND).replace(microsecond=0),
+            since=(since + _SECOND).replace(microsecond=0) if counts else None,
             state=vigil.state.value,
+            silent=not vigil.lives,
             renewed=vigil.signs.renewed,
             transition=vigil.transition,
-            released=released,
-            fenced=self.proof.by if self.proof is not None and self.proof.off else "",
-            tainted=self.tainted,
+            released=turn if counts else None,
+            fenced=self.proof.by if self.proof is not None and self.is_off else "",
+            distrust=self.distrust[:_TOLD],
         )

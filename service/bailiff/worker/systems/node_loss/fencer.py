@@ -1,0 +1,68 @@
+"""Asks the fence about lost nodes, beside all else: one that hangs holds up nobody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bailiff.worker.timers.retrying import Again, Retrying
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bailiff.worker.systems.node_loss.fleet import Fleet
+    from bailiff.worker.systems.node_loss.settings import Fence
+    from bailiff.worker.systems.node_loss.watched import WatchedNode
+    from bailiff.worker.systems.system import Parts
+
+# Questions under way; each may be a program of its own.
+_AT_A_TIME = 16
+# Seconds between two questions about a machine that is not said to be off: it may be switched off
+# later, or its controller may answer again. Doubled with each, up to the last number.
+_ASK_AGAIN, _LONGEST = 60.0, 300.0
+_DOUBLED = 10
+
+
+class Fencer(Retrying[str]):
+    """By the name of the node, from when its turn has come until its machine is said to be off."""
+
+    def __init__(
+        self, parts: Parts, fence: Fence, fleet: Fleet, heard: Callable[[str], None]
+    ) -> None:
+        """Ask nothing yet.
+
+        Args:
+            parts: of the worker.
+            fence: who knows.
+            fleet: the nodes.
+            heard: called with a node's name when there is an answer.
+        """
+        super().__init__(parts.clock, at_a_time=_AT_A_TIME)
+        self._parts = parts
+        self._fence = fence
+        self._fleet = fleet
+        self._heard = heard
+
+    async def attempt(self, key: str, failures: int) -> Again | None:
+        """See Retrying. Bounded by the deadline of the fence."""
+        watched = self._fleet.get(key)
+        if watched is None or not self._is_wanted(watched):
+            return None
+        answer = await self._fence.ask(key)
+        if self._fleet.get(key) is not watched or not self._is_wanted(watched):
+            # It came back, or is another: what was heard is of before.
+            return None
+        watched.answer = answer
+        if not answer.off:
+            watched.proof = answer
+        self._heard(key)
+        if answer.off:
+            return None
+        return Again(min(_ASK_AGAIN * 2 ** min(failures, _DOUBLED), _LONGEST))
+
+    async def drain(self) -> None:
+        """See Retrying. No end waits for an answer; whoever cancels `run` breaks off the question."""
+
+    def _is_wanted(self, watched: WatchedNode) -> bool:
+        if watched.turn_at is None or watched.distrust or watched.is_off:
+            return False
+        return self._parts.marks.owns(watched.name) and self._parts.election.may_act()
