@@ -166,8 +166,12 @@ class NodeLossWorld(World):
     def _now(self) -> Any:
         """By the nodes' clocks, which nobody steps."""
         with contextlib.suppress(RuntimeError):
-            return START + timedelta(seconds=self.clock.monotonic())
+            return self.at(self.clock.monotonic())
         return START
+
+    def at(self, second: float) -> datetime:
+        """The instant of a second of the world's time."""
+        return START + timedelta(seconds=second)
 
     def add(
         self,
@@ -201,6 +205,13 @@ class NodeLossWorld(World):
 
     def taint_node(self, name: str, *taints: Taint) -> None:
         self._put_node(replace(self.nodes[name], spec=NodeSpec(taints=taints)))
+
+    def remake(self, name: str) -> None:
+        """Somebody deletes it and makes it anew under its name."""
+        before = self.nodes[name]
+        self.remove_node(name)
+        metadata = replace(before.metadata, uid=f"{before.metadata.uid}-again")
+        self._put_node(replace(before, metadata=metadata))
 
     def fall_silent(self, *names: str) -> None:
         self.silent.update(names)

@@ -51,12 +51,25 @@ def test_a_zone_that_has_no_token_has_none_at_a_new_rate_either():
     assert pacer.take("a", 100)
 
 
-def test_what_was_given_up_before_a_restart_counts():
+@pytest.mark.parametrize("is_paced", [True, False])
+def test_what_was_given_up_before_a_restart_counts(is_paced):
+    """Whether the zone's rate is known yet or not."""
     pacer = ZonePacer()
+    if is_paced:
+        pacer.set_rate("a", 0.1, 0)
+    pacer.spent("a", 4, 0)
+    pacer.spent("a", 50, 0)
     pacer.set_rate("a", 0.1, 0)
-    pacer.spent("a", 4, 0.1, 0)
     assert not pacer.take("a", 5.9)
     assert pacer.take("a", 6)
+
+
+def test_it_counts_by_the_rate_that_the_zone_has():
+    pacer = ZonePacer()
+    pacer.spent("a", 60, 0)
+    pacer.set_rate("a", 0.01, 0)
+    assert not pacer.take("a", 39)
+    assert pacer.take("a", 40)
 
 
 @given(st.floats(0.01, 5.0), st.lists(st.floats(0, 30), min_size=1, max_size=60))
@@ -84,7 +97,7 @@ def test_nor_with_restarts_in_between(happenings):
         if restarts:
             pacer = ZonePacer()
             for one in taken:
-                pacer.spent("a", second - one, rate, second)
+                pacer.spent("a", second - one, second)
         pacer.set_rate("a", rate, second)
         if pacer.take("a", second):
             taken.append(second)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,6 +79,39 @@ def test_the_first_look_at_one_that_is_ready_is_believed_and_no_more():
     assert watching.vigil.is_known
 
 
+@pytest.mark.parametrize("ready", ["False", "Unknown"])
+def test_whether_a_node_lives_that_was_lost_before_the_first_look_is_known_later(ready):
+    watching = Watching()
+    watching.see(0, 0, ready)
+    watching.see(SILENT - 1, 0, ready)
+    assert not watching.vigil.is_known
+    watching.see(SILENT, 0, ready)
+    assert (watching.vigil.is_known, watching.vigil.lives) == (True, False)
+
+
+def test_the_first_sign_of_life_tells_too():
+    watching = Watching()
+    watching.see(0, 0, "False")
+    watching.see(10, 10, "False")
+    assert (watching.vigil.is_known, watching.vigil.lives) == (True, True)
+
+
+def test_one_that_is_known_to_have_been_silent_is_known_at_once():
+    watching = Watching()
+    watching.vigil.condemn(node(), lease(0))
+    assert watching.see(0, 0) is NodeState.SILENT
+    assert (watching.vigil.is_known, watching.vigil.lives) == (True, False)
+
+
+def test_what_was_before_its_time_started_over_is_not_brought_back():
+    watching = Watching()
+    watching.see(0, 0)
+    watching.see(100, 0)
+    watching.vigil.start_anew(200)
+    watching.vigil.resume(500, 210)
+    assert watching.vigil.lost_for(210) == 10
+
+
 def test_a_kubelet_that_says_it_is_not_ready_is_lost_though_it_renews():
     watching = Watching()
     for second in range(0, 60, 10):
@@ -103,9 +137,9 @@ def test_a_lease_that_goes_away_is_no_sign_of_life():
 def test_peeking_keeps_nothing():
     watching = Watching()
     watching.see(0, 0)
-    assert watching.vigil.peek(node(), lease(0), 100, SETTINGS) is NodeState.SILENT
+    assert watching.vigil.peek(node(), lease(0), 100, SETTINGS) == (NodeState.SILENT, False)
     assert watching.vigil.state is NodeState.READY
-    assert watching.vigil.peek(node(), lease(99), 100, SETTINGS) is NodeState.READY
+    assert watching.vigil.peek(node(), lease(99), 100, SETTINGS) == (NodeState.READY, True)
     assert watching.see(100, 0) is NodeState.SILENT
 
 
