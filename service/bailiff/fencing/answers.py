@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 from bailiff.file_watch import see
 
@@ -48,11 +51,18 @@ def secret_in(path: str) -> str:
 
 
 def without(secrets: list[str], text: str) -> str:
-    """A text in which no secret stands, in case that somebody has repeated it.
+    """A text in which no secret stands, in case that somebody has repeated it, in whatever form.
 
     It must be whole: of a text that was cut before, the beginning of a secret would be left.
     """
+    forms = {form for one in filter(None, secrets) for form in _forms(one)}
     # The longest first: one that begins as another does would leave its end.
-    for one in sorted(filter(None, secrets), key=len, reverse=True):
+    for one in sorted(forms, key=len, reverse=True):
         text = text.replace(one, "***")
     return text
+
+
+def _forms(secret: str) -> tuple[str, ...]:
+    """As it is, and as it is written in JSON, in an address, and for basic authentication."""
+    encoded = base64.b64encode(secret.encode()).decode()
+    return secret, json.dumps(secret)[1:-1], quote(secret, safe=""), encoded

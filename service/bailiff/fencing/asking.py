@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.fencing.settings import FenceFile
 
-# Seconds for the file, which a disk that hangs would hold back.
-_TO_READ = 10.0
+# Seconds for the file, which a disk that hangs would hold back; the largest takes half of that.
+_TO_READ = 30.0
+# Seconds for which a file that has changed has to stay as it is before it counts: one that is
+# written in place may be cut off in the middle of an address, which is another machine's.
+_SETTLES_IN = 1.0
 # Characters of a message; an answer may quote what a machine said.
 _LONGEST = 500
 
@@ -31,22 +34,28 @@ log = structlog.get_logger(__name__)
 class FileFence:
     """Asks by a file that is read anew with each question, so that nobody asks by an old one."""
 
-    def __init__(self, path: Path, clock: Clock) -> None:
+    def __init__(self, path: Path, clock: Clock, *, settles_in: float = _SETTLES_IN) -> None:
         """Ask nothing yet.
 
         Args:
             path: of the file, see `settings`.
             clock: for when an answer came, and how long that took.
+            settles_in: seconds for which a file that has changed has to stay as it is.
         """
         self._path = path
         self._clock = clock
+        self._settles_in = settles_in
+        self._content = b""
+        self._file: FenceFile | None = None
+        # A large file takes seconds to be parsed, which is done once for all who ask.
+        self._reading = asyncio.Lock()
 
     async def ask(self, node: str) -> OffProof:
         """Whether the machine of this node is off; no failure is proof. Bounded by the deadline."""
         began = self._clock.monotonic()
         try:
-            async with asyncio.timeout(_TO_READ):
-                file = fence_in(await asyncio.to_thread(self._read))
+            async with asyncio.timeout(_TO_READ), self._reading:
+                file = await self._current()
             answer = await self._asked(file, node)
         except FenceFileError as error:
             answer = Answer(off=False, by="", message=str(error))
@@ -71,6 +80,17 @@ class FileFence:
             seconds=seconds,
         )
         return OffProof(off=answer.off, by=answer.by, at=self._clock.now(), message=message)
+
+    async def _current(self) -> FenceFile:
+        """What the file says now, which is parsed where it has changed."""
+        content = await asyncio.to_thread(self._read)
+        if self._file is None or content != self._content:
+            await asyncio.sleep(self._settles_in)
+            if await asyncio.to_thread(self._read) != content:
+                raise FenceFileError(f"{self._path}: is being written")
+            self._file = await asyncio.to_thread(fence_in, content)
+            self._content = content
+        return self._file
 
     def _read(self) -> bytes:
         content = see(self._path)

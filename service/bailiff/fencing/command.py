@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _BY = "command"
 # Bytes of output, of which the last line is told.
 _MOST = 64 * 1024
+# Characters of that line.
+_LONGEST = 200
 # A program is told where others are, and in which words to speak; none of our own variables.
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ")
 
@@ -43,9 +45,13 @@ async def ask_command(hook: CommandHook, node: str, fields: Mapping[str, str]) -
         raise NoProofError(f"{argv[0]}: {error}") from None
     except OSError as error:
         raise NoProofError(f"{argv[0]}: {error.strerror or type(error).__name__}") from None
-    said = _last_line(without([*secrets.values()], ended.output.decode(errors="replace")))
+    lines = _lines(ended.output)
+    # A secret may be parted by what is not printable, and has to be looked for without that.
+    said = without([*secrets.values()], lines[-1])[:_LONGEST] if lines else ""
     told = f"{argv[0]}: exit code {ended.code}" + (f": {said}" if said else "")
     if ended.code in hook.off and ended.code not in hook.on:
+        if not set(lines).intersection(hook.says):
+            raise NoProofError(f"{told}, but no line says {hook.says[0]!r}")
         return Answer(off=True, by=_BY, message=told)
     if ended.code in hook.on:
         return Answer(off=False, by=_BY, message=told)
@@ -56,7 +62,8 @@ def _secrets(files: Mapping[str, str]) -> dict[str, str]:
     return {key: secret_in(path) for key, path in files.items()}
 
 
-def _last_line(output: str) -> str:
-    lines = output.strip().splitlines()
-    printable = "".join(each for each in lines[-1] if each.isprintable()) if lines else ""
-    return printable[:200]
+def _lines(output: bytes) -> list[str]:
+    """Of those that hold anything, what can be printed."""
+    lines = output.decode(errors="replace").splitlines()
+    printable = ("".join(filter(str.isprintable, one)).strip() for one in lines)
+    return [one for one in printable if one]

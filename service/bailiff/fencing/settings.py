@@ -25,6 +25,7 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z0-9_]*)\}")
 
 Field = Annotated[str, Meta(pattern=FIELD)]
 Text = Annotated[str, Meta(max_length=4096)]
+Line = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^\S(.*\S)?\Z")]
 PathText = Annotated[str, Meta(min_length=1, max_length=4096)]
 Seconds = Annotated[float, Meta(gt=0, le=300)]
 ExitCode = Annotated[int, Meta(ge=0, le=255)]
@@ -42,7 +43,10 @@ class CommandHook(Value, frozen=True, forbid_unknown_fields=True):
         stdin: written to its standard input as `key=value`, a line each, as fence agents read it.
         stdin_files: the same with the content of files, which is secret and read each time.
         on: exit codes by which the machine is on. 0: as fence agents have it.
-        off: those by which it is off. 2: as fence agents have it.
+        off: those by which it is off, if the program says so in words, too. 2: as fence agents have
+            it; but an interpreter ends with that as well where its script is missing.
+        says: lines of which one has to stand in the output where it is off. `Status: OFF`: as fence
+            agents print it.
     """
 
     argv: Annotated[tuple[Text, ...], Meta(min_length=1, max_length=100)]
@@ -50,6 +54,7 @@ class CommandHook(Value, frozen=True, forbid_unknown_fields=True):
     stdin_files: Mapping[str, PathText] = {}
     on: tuple[ExitCode, ...] = (0,)
     off: tuple[ExitCode, ...] = (2,)
+    says: Annotated[tuple[Line, ...], Meta(min_length=1, max_length=20)] = ("Status: OFF",)
 
 
 class HttpHook(Value, frozen=True, forbid_unknown_fields=True):

@@ -76,8 +76,8 @@ class _Cluster:
         }
         found = kinds[resource.plural].get(name)
         if found is None:
-            call = cast("Call", SimpleNamespace(verb="get", plural=resource.plural, name=name, namespace=namespace))
-            raise refusals.not_found(call)
+            told = {"plural": resource.plural, "namespace": namespace, "name": name}
+            raise refusals.not_found(cast("Call", SimpleNamespace(verb="get", **told)))
         return found
 
     async def list(self, resource: Any, *, namespace: str = "") -> Any:

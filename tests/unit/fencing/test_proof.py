@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from bailiff.clock import SystemClock
-from bailiff.fencing import FileFence
+from bailiff.fencing import FileFence, fence_in
 from tests.harness.scripted_server import serving
 
 if TYPE_CHECKING:
@@ -22,15 +23,15 @@ if TYPE_CHECKING:
 async def asked(folder: Path, hook: dict[str, Any], node: str = "n1") -> OffProof:
     file = folder / "fence.json"
     file.write_text(json.dumps({**hook, "machines": {"n1": {}}}))
-    return await FileFence(file, SystemClock()).ask(node)
+    return await FileFence(file, SystemClock(), settles_in=0).ask(node)
 
 
 def running(program: str, **fields: Any) -> dict[str, Any]:
     return {"command": {"argv": [sys.executable, "-c", program], **fields}}
 
 
-def ending(code: int, **fields: Any) -> dict[str, Any]:
-    return running(f"raise SystemExit({code})", **fields)
+def ending(code: int, prints: str = "Status: OFF", **fields: Any) -> dict[str, Any]:
+    return running(f"print({prints!r}); raise SystemExit({code})", **fields)
 
 
 async def answered(folder: Path, *answer: Any, **options: Any) -> OffProof:
@@ -48,12 +49,64 @@ async def test_exit_codes_are_those_of_fence_agents(tmp_path, code, off):
     assert f"exit code {code}" in proof.message
 
 
+@pytest.mark.parametrize("says", ["", "off", "Status: ON", "not Status: OFF", "Status: OFFLINE"])
+async def test_a_code_without_the_word_proves_nothing(tmp_path, says):
+    proof = await asked(tmp_path, ending(2, says))
+    assert not proof.off
+    assert "no line says 'Status: OFF'" in proof.message
+
+
+async def test_an_interpreter_whose_script_is_missing_proves_nothing(tmp_path):
+    """Which it ends with 2 for, too."""
+    hook = {"command": {"argv": [sys.executable, str(tmp_path / "none.py")]}}
+    proof = await asked(tmp_path, hook)
+    assert not proof.off
+    assert "exit code 2" in proof.message
+
+
+async def test_the_word_may_be_another_and_stand_in_any_line(tmp_path):
+    assert (await asked(tmp_path, ending(9, "Chassis off\nbye", off=[9], says=["Chassis off"]))).off
+
+
+async def test_a_file_that_is_being_written_proves_nothing(tmp_path):
+    """Cut off in the middle of an address it names another machine."""
+    file = tmp_path / "fence.json"
+    file.write_text(json.dumps({**ending(2), "machines": {"n1": {}}}))
+    fence = FileFence(file, SystemClock(), settles_in=0.3)
+    asking = asyncio.create_task(fence.ask("n1"))
+    await asyncio.sleep(0.1)
+    file.write_text(json.dumps({**ending(2), "machines": {"n1": {}, "n2": {}}}))
+    proof = await asking
+    assert (proof.off, "is being written" in proof.message) == (False, True)
+    assert (await fence.ask("n1")).off
+
+
+async def test_a_file_is_parsed_once_for_all_who_ask_and_again_when_it_has_changed(
+    tmp_path, monkeypatch
+):
+    file = tmp_path / "fence.json"
+    parsed = []
+
+    def counting(data: bytes) -> Any:
+        parsed.append(data)
+        return fence_in(data)
+
+    monkeypatch.setattr("bailiff.fencing.asking.fence_in", counting)
+    fence = FileFence(file, SystemClock(), settles_in=0)
+    file.write_text(json.dumps({**ending(2), "machines": {"n1": {}}}))
+    found = await asyncio.gather(*(fence.ask("n1") for _ in range(4)))
+    assert {one.off for one in found} == {True}
+    file.write_text(json.dumps({**ending(0), "machines": {"n1": {}}}))
+    assert not (await fence.ask("n1")).off
+    assert len(parsed) == 2
+
+
 async def test_a_code_that_means_both_proves_nothing(tmp_path):
     assert not (await asked(tmp_path, ending(2, on=[2], off=[2]))).off
 
 
 async def test_a_program_that_a_signal_ended_proves_nothing(tmp_path):
-    program = "import os; os.kill(os.getpid(), 2)"
+    program = "print('Status: OFF', flush=True); import os; os.kill(os.getpid(), 2)"
     assert not (await asked(tmp_path, running(program, off=[2, 130]))).off
 
 
@@ -64,7 +117,7 @@ async def test_a_program_that_hangs_proves_nothing(tmp_path):
 
 
 async def test_a_program_that_prints_without_end_proves_nothing(tmp_path):
-    proof = await asked(tmp_path, running("print('x' * 10**6); raise SystemExit(2)"))
+    proof = await asked(tmp_path, running("print('Status: OFF\\n' * 10**6); raise SystemExit(2)"))
     assert not proof.off
     assert "bytes of output" in proof.message
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import aiohttp
 import pytest
@@ -29,11 +31,11 @@ async def asked(folder: Path, hook: dict[str, Any], secret: str = PASSWORD) -> O
     (folder / "username").write_text(USER + "\n")
     file = folder / "fence.json"
     file.write_text(json.dumps({**hook, "machines": {"n1": {}}}))
-    return await FileFence(file, SystemClock()).ask("n1")
+    return await FileFence(file, SystemClock(), settles_in=0).ask("n1")
 
 
 def printing(text: str, code: int, folder: Path) -> dict[str, Any]:
-    program = f"import sys; print({text!r}); sys.exit({code})"
+    program = f"import sys; print('Status: OFF'); print({text!r}); sys.exit({code})"
     stdin_files = {"password": str(folder / "password")}
     return {"command": {"argv": [sys.executable, "-c", program], "stdinFiles": stdin_files}}
 
@@ -77,6 +79,26 @@ async def test_the_login_is_not_told_in_base64_either(tmp_path):
     async with serving(power_state(encoded)) as port:
         proof = await asked(tmp_path, by_password(port, tmp_path))
     assert proof.message.endswith(" is '***'")
+
+
+def parted(secret: str) -> str:
+    return secret[:4] + "\x07" + secret[4:]
+
+
+FORMS = {
+    "as it is": str,
+    "parted by what is not printable": parted,
+    "in base64": lambda one: base64.b64encode(one.encode()).decode(),
+    "in an address": lambda one: quote(one, safe=""),
+    "in JSON": lambda one: json.dumps(one)[1:-1],
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+async def test_in_no_form_is_a_secret_told_that_a_program_repeats(tmp_path, form):
+    secret = 'S3cret"/Passw0rd'
+    proof = await asked(tmp_path, printing(form(secret), 1, tmp_path), secret)
+    assert proof.message.endswith("exit code 1: ***")
 
 
 def test_a_secret_that_begins_as_another_one_leaves_nothing_of_it():

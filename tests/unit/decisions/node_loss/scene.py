@@ -22,6 +22,12 @@ LONG_AGO, JUST_NOW = NOW - timedelta(hours=1), NOW - timedelta(minutes=1)
 NODE = "n1"
 
 
+def _taint(text: str) -> dict[str, str]:
+    rest, _, effect = text.partition(":")
+    key, _, value = rest.partition("=")
+    return {"key": key, "value": value, "effect": effect}
+
+
 def at(instant: datetime) -> str:
     return instant.isoformat()
 
@@ -59,7 +65,7 @@ class Asked:
     Attributes:
         ready: status of the node's Ready condition; empty: it has none.
         since: when that changed.
-        taints: of the node.
+        taints: of the node, as `KEY:EFFECT` or `KEY=VALUE:EFFECT`.
         facts: the section `nodeLoss`, as JSON has it.
         pods: all of the node.
     """
@@ -74,11 +80,9 @@ class Asked:
     @property
     def node(self) -> Node:
         condition = {"type": "Ready", "status": self.ready, "lastTransitionTime": at(self.since)}
-        parts = [one.partition(":") for one in self.taints]
-        taints = [{"key": key, "effect": effect} for key, _, effect in parts]
         body = {
             "metadata": {"name": NODE, "labels": {"topology.kubernetes.io/zone": "a"}},
-            "spec": {"taints": taints},
+            "spec": {"taints": [_taint(one) for one in self.taints]},
             "status": {"conditions": [condition] if self.ready else []},
         }
         return msgspec.convert(body, Node)

@@ -54,6 +54,43 @@ CASES = [
         id="its kubelet lives, and says that it is not ready",
     ),
     pytest.param(
+        Asked(ready="True", facts={"lease": LIVES, "lostSince": at(LONG_AGO)}),
+        a_pod(),
+        "KEEP NodeReady",
+        id="known as lost before, and its Lease is renewed",
+    ),
+    pytest.param(
+        Asked(facts={"lease": LIVES, "lostSince": at(LONG_AGO)}),
+        a_pod(),
+        "KEEP LeaseRenewed",
+        id="so it is where its condition is Unknown",
+    ),
+    pytest.param(
+        Asked(ready="True", facts={"lostSince": at(LONG_AGO)}),
+        a_pod(),
+        "EVICT_NOW NodeLost",
+        id="known as lost by whoever asks",
+    ),
+    pytest.param(
+        Asked(ready="True", facts={"lease": LIVES, "lives": False, "lostSince": at(LONG_AGO)}),
+        a_pod(),
+        "EVICT_NOW NodeLost",
+        id="its clock is ahead, and whoever watches it knows that it is silent",
+    ),
+    pytest.param(Asked(facts={"lives": True}), a_pod(), "KEEP LeaseRenewed", id="known to live"),
+    pytest.param(
+        Asked(ready="False", facts={"lives": True, "proof": OFF, "lostSince": at(LONG_AGO)}),
+        DB,
+        "KEEP Contradiction",
+        id="off, and known to live",
+    ),
+    pytest.param(
+        Asked(taints=(OUT_OF_SERVICE.replace(":", "=bailiff:"),)),
+        ending(DB),
+        "KEEP Stuck",
+        id="the taint of a worker proves nothing",
+    ),
+    pytest.param(
         Asked(),
         a_pod(metadata={"annotations": {"kubernetes.io/config.mirror": "x"}}),
         "KEEP MirrorPod",
@@ -165,10 +202,40 @@ def test_each_rule(asked, pod, said):
     assert f"{found.verdict.value} {found.reason}" == said
 
 
+GUIDE_ROWS = re.findall(r"^\| .+? \| `(\w+)` \| (?:KEEP|EVICT)", GUIDE, re.MULTILINE)
+
+
 def test_the_guide_has_every_reason():
-    rows = re.findall(r"^\| .+? \| `(\w+)` \| (KEEP|EVICT)", GUIDE, re.MULTILINE)
-    said = {str(case.values[2]).split()[1] for case in CASES}
-    assert said == {reason for reason, _ in rows}
+    assert {str(case.values[2]).split()[1] for case in CASES} == set(GUIDE_ROWS)
+
+
+def test_the_guide_has_them_in_the_order_in_which_they_count():
+    """All hold at first; what the first says is then taken away, and the next is heard."""
+    lost = {"lease": LIVES, "proof": OFF, "released": False}
+    down = [{"name": "a", "notReady": 3}]
+    mirror = {"annotations": {"kubernetes.io/config.mirror": "x"}}
+    doubted = Asked(ready="False", taints=(UNREACHABLE,), facts=lost | {"zones": down})
+    silent = {"proof": OFF, "released": False}
+    told = [
+        (doubted, ending(a_pod(owner="DaemonSet", metadata=mirror))),
+        (doubted, ending(a_pod(owner="DaemonSet"))),
+        (doubted, ending(DB)),
+        (Asked(taints=(UNREACHABLE,), facts=silent | {"zones": down}), ending(DB)),
+        (Asked(taints=(UNREACHABLE,), facts={"zones": down, "released": False}), ending(DB)),
+        (Asked(facts={"zones": down, "released": False}), ending(DB, over=False)),
+        (Asked(ready="True", taints=(UNREACHABLE,), facts=lost | {"zones": down}), DB),
+        (Asked(taints=(UNREACHABLE,), facts=lost | {"zones": down}), DB),
+        (doubted, DB),
+        (Asked(taints=(UNREACHABLE,), facts=silent | {"zones": down}), DB),
+        (Asked(facts=silent | {"zones": down}), DB),
+        (Asked(facts=silent | {"zones": [*down, {"name": "b", "ready": 3}]}), DB),
+        (Asked(facts=silent | {"zones": [{"name": "a", "ready": 2, "notReady": 3}]}), DB),
+        (Asked(facts=silent | {"zones": WELL}), DB),
+        (Asked(facts={"proof": OFF, "zones": WELL}), DB),
+        (Asked(facts={"zones": WELL}), DB),
+        (Asked(since=JUST_NOW, facts={"zones": WELL}), DB),
+    ]
+    assert [asked.of(pod).reason for asked, pod in told] == GUIDE_ROWS
 
 
 def test_a_pod_goes_with_the_words_of_the_real_controller():

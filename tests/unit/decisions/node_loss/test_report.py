@@ -62,7 +62,8 @@ def test_where_the_node_may_live_nobody_says_that_its_pods_are_not_ready(facts):
 
 def test_pods_of_a_zone_that_is_down_are_not_ready_though_nobody_goes():
     """Others are, so that what asks for them is sent there."""
-    report = asked(facts={"zones": [{"name": "a", "notReady": 3}, {"name": "b", "ready": 1}]}).report()
+    zones = [{"name": "a", "notReady": 3}, {"name": "b", "ready": 1}]
+    report = asked(facts={"zones": zones}).report()
     assert (report.acts, report.to_mark, report.reason) == (False, (), "ZoneDown")
     assert names(report.to_mark_not_ready) == ["web", "log"]
 

@@ -1,4 +1,4 @@
-"""What is written of the pods of lost nodes: once each, by whoever leads, while the node is lost."""
+"""What is written of pods of lost nodes: once each, by whoever leads, while the node is lost."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Fencer(Retrying[str]):
         return Again(min(_ASK_AGAIN * 2 ** min(failures, _DOUBLED), _LONGEST))
 
     async def drain(self) -> None:
-        """See Retrying. No end waits for an answer; whoever cancels `run` breaks off the question."""
+        """See Retrying. No end waits for an answer: who cancels `run` breaks off the question."""
 
     def _is_wanted(self, watched: WatchedNode) -> bool:
         if watched.turn_at is None or watched.distrust or watched.is_off:

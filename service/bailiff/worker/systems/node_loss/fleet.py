@@ -134,9 +134,10 @@ class Fleet:
 
         It is recalled as soon as it is known whether the node lives.
         """
-        memory, lease = memory_of(node.metadata.annotations.node_loss), self._leases.of(watched.name)
+        memory = memory_of(node.metadata.annotations.node_loss)
         if memory is None:
             return
+        lease = self._leases.of(watched.name)
         self._count_turn(node, memory, moment)
         if memory.condemns(node, lease):
             watched.vigil.condemn(node, lease)

@@ -24,7 +24,8 @@ ANNOTATION = next(
 # Who writes, by managedFields. The taint has a manager of its own: what a manager writes moves the
 # time of all that it owns, and one that taints nodes would seem to have edited the taints.
 NOTE_MANAGER, TAINT_MANAGER = "bailiff-node-loss", "bailiff-out-of-service"
-# This effect evicts nobody by itself, so that pods of DaemonSets stay; the key alone lets volumes be detached and pods be forced off (KEP-2268).
+# Which evicts nobody by itself, so that pods of DaemonSets stay; the key alone lets volumes be
+# detached and pods be forced off (KEP-2268).
 _EFFECT = "NoSchedule"
 
 
