@@ -10,8 +10,8 @@ On a real kube-apiserver with etcd, in four parts, each with a worker or two of 
    everything is answered 404, or 429; deletes are denied; watches expire again and again.
 3. Two workers with one Lease, whose leader is stopped and continued, and with client certificates
    that expire and are rotated in place.
-4. Nodes that fall silent for good or for a while, and a zone that is cut off, while the worker is
-   killed.
+4. Nodes that fall silent for good or for a while, that say that they are not ready, and a zone
+   that is cut off, while the worker is killed; some are tainted by hand as out of service.
 
 An independent watch and the server's audit log tell what came of it. About eight minutes, `--quick`
 one. Exits 1 where a count that must be nought is not, 3 where KUBEBUILDER_ASSETS is not set.
@@ -36,12 +36,13 @@ from tests.chaos.plan import PLANS, Plan
 from tests.chaos.scenarios import Told, timed_evictions, two_workers
 from tests.chaos.turning import taints_that_return
 from tests.chaos.verdict import Verdict, judge
-from tests.chaos.witness import AUDIT_POLICY, Witness, read_audit
+from tests.chaos.witness import AUDIT_POLICY, Witness, deletes_in, read_audit
 from tests.harness.kube.apiserver import KubeApiserver
 from tests.harness.kube.programs import WHY_NOT, assets
 
 if TYPE_CHECKING:
     from tests.chaos.fleet import Fleet
+    from tests.chaos.losing import Losses
 
 _NO_ASSETS = 3
 
@@ -69,7 +70,7 @@ async def _run(
     async with await connect(server.kubeconfig) as cluster:
         looking = asyncio.create_task(witness.run())
         fleets: dict[str, Fleet] = {}
-        losses: dict[str, Verdict] = {}
+        losses: dict[str, Losses] = {}
         try:
             if plan.timed:
                 fleets["worker, server and network broken"] = await timed_evictions(
@@ -95,7 +96,9 @@ async def _run(
     deletions = read_audit(audit)
     told.facts["deletes refused, by HTTP status"] = dict(deletions.refused)
     judged = {name: judge(fleet, witness, deletions) for name, fleet in fleets.items()}
-    return judged | losses, told
+    for name, losses_of in losses.items():
+        judged[name] = losses_of.judge(deletes_in(audit, losses_of.namespace))
+    return judged, told
 
 
 def show(verdicts: dict[str, Verdict], told: Told) -> None:

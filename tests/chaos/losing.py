@@ -1,8 +1,11 @@
-"""Nodes that fall silent at random, and a zone that is cut off, while the worker is killed.
+"""Nodes that are lost at random, and a zone that is cut off, while the worker is killed.
 
-Of two zones some nodes fall silent for good, and others for a while that is shorter than what a
-lost node has; all of the third are cut off together, and come back. Each node has a pod that goes
-with it, one of a StatefulSet, which must not be forced, and one of a DaemonSet, which stays.
+Of two zones some nodes fall silent for good, and half of those are tainted later by hand, as who
+has switched them off does; one is silent for a while that is shorter than what a lost node has; one
+says for good that it is not ready; and one says so and is tainted by mistake, though its kubelet
+lives. All nodes of the third zone are cut off together, and come back one after the other. Each
+node has a pod that goes with it, one of a StatefulSet, which must not be forced off without proof,
+and one of a DaemonSet, which stays.
 """
 
 from __future__ import annotations
@@ -12,8 +15,8 @@ import contextlib
 import itertools
 import random
 import time
+from collections import defaultdict
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tests.chaos.verdict import Verdict
@@ -23,12 +26,13 @@ from tests.harness.lost_nodes import RENEW_EVERY, Fleet
 from tests.harness.working import until
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine
+    from collections.abc import AsyncIterator, Coroutine, Iterable
     from typing import Any
 
     from bailiff.cluster import Cluster
     from tests.chaos.plan import Losing
     from tests.chaos.scenarios import Told
+    from tests.chaos.witness import Delete
     from tests.harness.kube.apiserver import KubeApiserver
 
 # Seconds: until a node is silent, and what it has from then on.
@@ -43,55 +47,85 @@ _FLAGS = (
 # A node that is back by then has not lost anybody; a renewal and a look lie in between.
 _BACK_BY = SILENT_AFTER + AFTER - 3
 _CUT_OFF_FOR = SILENT_AFTER + AFTER + 12.0
+_OWNERS = ("ReplicaSet", "StatefulSet", "DaemonSet")
+_OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 
 
 @dataclass
-class _Happened:
+class Losses:
     """What was done to whom.
 
     Attributes:
-        gone: nodes that fell silent for good, and when they last gave a sign of life at the latest.
-        back: nodes that were silent for a while.
-        cut_off: of the zone that was.
+        namespace: of the pods.
+        pods: UID by node and kind of the owner.
+        earliest: of nodes whose pods are to go, seconds since 1970 before which none may.
+        proven: of those that were tainted by hand rightly, when.
+        spared: nodes whose pods stay, by what was done to them.
     """
 
-    gone: dict[str, float] = field(default_factory=dict)
-    back: set[str] = field(default_factory=set)
-    cut_off: set[str] = field(default_factory=set)
+    namespace: str
+    pods: dict[tuple[str, str], str] = field(default_factory=dict)
+    earliest: dict[str, float] = field(default_factory=dict)
+    proven: dict[str, float] = field(default_factory=dict)
+    spared: dict[str, str] = field(default_factory=dict)
+
+    def judge(self, deletes: Iterable[Delete]) -> Verdict:
+        """Hold what the API server has accepted against what was to be."""
+        of: defaultdict[str, list[Delete]] = defaultdict(list)
+        for one in deletes:
+            of[one.uid].append(one)
+        found = Verdict()
+        for (node, owner), uid in self.pods.items():
+            goes = node in self.earliest and owner != "DaemonSet"
+            found.expected += goes
+            found.evicted += goes and bool(of[uid])
+            found.lost += goes and not of[uid]
+            found.wrong_uid += bool(of[uid]) and not goes
+            found.wrong_uid += sum(not one.guarded for one in of[uid])
+            if goes:
+                self._judge_times(found, node, of[uid])
+        return found
+
+    def _judge_times(self, found: Verdict, node: str, deletes: list[Delete]) -> None:
+        ordinary = [one for one in deletes if not one.forced]
+        forced = [one for one in deletes if one.forced]
+        found.twice += len(ordinary) > 1
+        found.early += sum(one.at < self.earliest[node] for one in deletes)
+        # Without proof, or before there was any.
+        found.wrong_uid += sum(one.at < self.proven.get(node, one.at + 1) for one in forced)
+        found.late += [one.at - self.earliest[node] for one in deletes[:1]]
+        found.lost += node in self.proven and not forced
 
 
 async def nodes_that_fall_silent(
     server: KubeApiserver, cluster: Cluster, plan: Losing, seed: int, told: Told
-) -> Verdict:
-    """Have it all happen; what came of it."""
+) -> Losses:
+    """Have it all happen."""
     rng, bench = random.Random(seed), await Bench.set_up(cluster)
+    losses = Losses(bench.namespace)
     async with Fleet(bench).living() as fleet:
         zones = [await fleet.add(plan.nodes, zone) for zone in ("loss-a", "loss-b", "loss-c")]
-        for name in itertools.chain(*zones):
-            await _fill(fleet, name)
+        for name, owner in itertools.product(itertools.chain(*zones), _OWNERS):
+            pod = await fleet.pod(f"{owner.lower()}-{name}", name, owner=owner)
+            losses.pods[name, owner] = pod["metadata"]["uid"]
         worker = WorkerProcess("loser", server.kubeconfig, server.folder, *_FLAGS)
         async with _beside(worker.run()):
             await until(worker.pages.ready)
             await asyncio.sleep(SILENT_AFTER)
-            happened = _Happened()
             await asyncio.gather(
-                *(_fall_silent(fleet, names, plan, rng, happened) for names in zones[:2]),
-                _cut_off(fleet, zones[2], rng, happened),
+                *(_lose(fleet, names, plan, rng, losses) for names in zones[:2]),
+                _cut_off(fleet, zones[2], rng, losses),
                 _kill(worker, plan, rng),
             )
             with contextlib.suppress(TimeoutError):
-                await until(lambda: _all_gone(fleet, happened), plan.settle)
-            verdict = await _judge(fleet, happened)
-        told.facts["nodes silent for good, for a while, cut off with their zone"] = (
-            f"{len(happened.gone)}, {len(happened.back)}, {len(happened.cut_off)};"
-            f" worker killed {worker.kills} times"
+                await until(lambda: _all_gone(fleet, losses), plan.settle)
+            # What may stay has had its chance to be evicted by mistake.
+            await asyncio.sleep(AFTER)
+        told.facts["nodes silent for good, of those proven off, and not ready"] = (
+            f"{len(losses.earliest)}, {len(losses.proven)};"
+            f" left alone {len(losses.spared)}; worker killed {worker.kills} times"
         )
-    return verdict
-
-
-async def _fill(fleet: Fleet, node: str) -> None:
-    for owner in ("ReplicaSet", "StatefulSet", "DaemonSet"):
-        await fleet.pod(f"{owner.lower()}-{node}", node, owner=owner)
+    return losses
 
 
 @contextlib.asynccontextmanager
@@ -104,42 +138,72 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _fall_silent(
-    fleet: Fleet, names: list[str], plan: Losing, rng: random.Random, happened: _Happened
+async def _lose(
+    fleet: Fleet, names: list[str], plan: Losing, rng: random.Random, losses: Losses
 ) -> None:
     """Never half of a zone, which would stop it."""
-    chosen = rng.sample(names, plan.gone + 1)
-    for name in chosen[:-1]:
-        await asyncio.sleep(rng.uniform(0.5, 4.0))
-        # One that is renewed at this moment still counts.
-        fleet.silent.add(name)
-        happened.gone[name] = time.time() + RENEW_EVERY
-        is_told = rng.random() < 0.5
-        await asyncio.gather(
-            *([_tell_of(fleet, name)] if is_told else []),
-            _for_a_while(fleet, chosen[-1], rng, happened),
-        )
+    *gone, back, unready, doubted = rng.sample(names, plan.gone + 3)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(_be_silent_for_a_while(fleet, back, rng, losses))
+        group.create_task(_say_not_ready(fleet, unready, losses))
+        group.create_task(_be_tainted_by_mistake(fleet, doubted, losses))
+        for index, name in enumerate(gone):
+            await asyncio.sleep(rng.uniform(0.5, 4.0))
+            told, tainted = rng.random() < 0.5, index % 2 == 0
+            group.create_task(_fall_silent(fleet, name, losses, told=told, tainted=tainted))
 
 
-async def _tell_of(fleet: Fleet, name: str) -> None:
-    """As the node lifecycle controller does, once it has heard nothing for so long."""
-    await asyncio.sleep(SILENT_AFTER + RENEW_EVERY)
-    await fleet.say_ready(name, "Unknown")
-
-
-async def _for_a_while(fleet: Fleet, name: str, rng: random.Random, happened: _Happened) -> None:
+async def _fall_silent(
+    fleet: Fleet, name: str, losses: Losses, *, told: bool, tainted: bool
+) -> None:
+    """For good; `told`: the node lifecycle controller says so after its time."""
     fleet.silent.add(name)
-    happened.back.add(name)
+    # One that is renewed at this moment still counts.
+    await asyncio.sleep(RENEW_EVERY)
+    losses.earliest[name] = fleet.renewed[name] + SILENT_AFTER + AFTER
+    await asyncio.sleep(SILENT_AFTER)
+    if told:
+        await fleet.say_ready(name, "Unknown")
+    if tainted:
+        await asyncio.sleep(AFTER)
+        losses.proven[name] = time.time()
+        await _taint(fleet, name)
+
+
+async def _taint(fleet: Fleet, name: str) -> None:
+    taint = {"key": _OUT_OF_SERVICE, "value": "nodeshutdown", "effect": "NoSchedule"}
+    await fleet.bench.taint(name, taint)
+
+
+async def _be_silent_for_a_while(
+    fleet: Fleet, name: str, rng: random.Random, losses: Losses
+) -> None:
+    losses.spared[name] = "silent for a while"
+    fleet.silent.add(name)
     await asyncio.sleep(rng.uniform(SILENT_AFTER, _BACK_BY))
     await fleet.come_back(name)
 
 
-async def _cut_off(fleet: Fleet, names: list[str], rng: random.Random, happened: _Happened) -> None:
+async def _say_not_ready(fleet: Fleet, name: str, losses: Losses) -> None:
+    losses.earliest[name] = time.time() + AFTER
+    await fleet.say_ready(name, "False")
+
+
+async def _be_tainted_by_mistake(fleet: Fleet, name: str, losses: Losses) -> None:
+    """Its kubelet is not ready and lives: what is off is another machine, and nobody goes."""
+    losses.spared[name] = "tainted by mistake"
+    await _taint(fleet, name)
+    await fleet.say_ready(name, "False")
+
+
+async def _cut_off(fleet: Fleet, names: list[str], rng: random.Random, losses: Losses) -> None:
     await asyncio.sleep(rng.uniform(1.0, 5.0))
-    happened.cut_off.update(names)
+    losses.spared |= dict.fromkeys(names, "cut off with its zone")
     fleet.silent.update(names)
     await asyncio.sleep(_CUT_OFF_FOR)
-    await fleet.come_back(*names)
+    for name in rng.sample(names, len(names)):
+        await fleet.come_back(name)
+        await asyncio.sleep(rng.uniform(0.0, 0.5))
 
 
 async def _kill(worker: WorkerProcess, plan: Losing, rng: random.Random) -> None:
@@ -148,43 +212,13 @@ async def _kill(worker: WorkerProcess, plan: Losing, rng: random.Random) -> None
         await worker.kill()
 
 
-async def _all_gone(fleet: Fleet, happened: _Happened) -> bool:
-    ending = await _deleted(fleet)
-    return all(f"replicaset-{name}" in ending for name in happened.gone)
-
-
-async def _deleted(fleet: Fleet) -> dict[str, Any]:
-    """Pods that were deleted, by name; no kubelet ends them."""
-    listed = await fleet.bench.cluster.list(PODS, namespace=fleet.bench.namespace)
-    return {
-        one["metadata"]["name"]: one["metadata"]
-        for one in listed.items
-        if "deletionTimestamp" in one["metadata"]
-    }
-
-
-async def _judge(fleet: Fleet, happened: _Happened) -> Verdict:
-    """Whoever is not there at all was forced off, for which there was no proof."""
-    ending, there = await _deleted(fleet), set(await fleet.pods())
-    found = Verdict(expected=2 * len(happened.gone))
-    for name, silent_from in happened.gone.items():
-        for owner in ("replicaset", "statefulset"):
-            pod = f"{owner}-{name}"
-            found.wrong_uid += pod not in there
-            meta = ending.get(pod)
-            found.lost += meta is None
-            if meta is not None:
-                late = _deleted_at(meta) - (silent_from + SILENT_AFTER + AFTER)
-                found.evicted += 1
-                # A delete is told to the second, and the last sign of life may be as much older.
-                found.early += late < -RENEW_EVERY - 1.0 - 1.0
-                found.late.append(late)
-        found.wrong_uid += f"daemonset-{name}" in ending
-    spared = {pod for pod in ending if pod.partition("-")[2] not in happened.gone}
-    found.wrong_uid += len(spared)
-    return found
-
-
-def _deleted_at(meta: dict[str, Any]) -> float:
-    ends = datetime.fromisoformat(meta["deletionTimestamp"])
-    return ends.timestamp() - float(meta["deletionGracePeriodSeconds"])
+async def _all_gone(fleet: Fleet, losses: Losses) -> bool:
+    """Pods that were deleted stay, since no kubelet ends them, unless they are forced."""
+    listed = await fleet.bench.cluster.list(PODS, namespace=losses.namespace)
+    there = {one["metadata"]["uid"]: one["metadata"] for one in listed.items}
+    for name in losses.earliest:
+        for owner in ("ReplicaSet", "StatefulSet"):
+            meta = there.get(losses.pods[name, owner])
+            if meta is not None and (name in losses.proven or "deletionTimestamp" not in meta):
+                return False
+    return True

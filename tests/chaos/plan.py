@@ -52,7 +52,8 @@ class Losing:
 
     Attributes:
         nodes: of each of three zones, of which one is cut off.
-        gone: of each of the other two, those that fall silent for good: less than half.
+        gone: of each of the other two, those that fall silent for good. Three more are lost
+            otherwise, and all of them are less than half.
         kills: of the worker.
         settle: seconds after the last of it until what is not evicted counts as lost.
     """
@@ -133,7 +134,7 @@ FULL = replace(
     worker_kills=10,
     outages=3,
     certificate_life=20.0,
-    losing=Losing(nodes=20, gone=8, kills=6, settle=60.0),
+    losing=Losing(nodes=20, gone=6, kills=6, settle=60.0),
     turning=Turning(
         timed=600,
         spread=100,
@@ -166,7 +167,7 @@ QUICK = Plan(
     stops=0,
     unhurried=20,
     settle=40.0,
-    losing=Losing(nodes=7, gone=2, kills=2, settle=45.0),
+    losing=Losing(nodes=12, gone=2, kills=2, settle=45.0),
 )
 
 PLANS = {

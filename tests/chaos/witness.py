@@ -8,11 +8,12 @@ import ssl
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aiohttp
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.harness.kube.apiserver import KubeApiserver
@@ -128,32 +129,80 @@ class Deletions:
     mistaken: int = 0
 
 
+class Delete(NamedTuple):
+    """One delete of a pod that was accepted.
+
+    Attributes:
+        uid: of the pod.
+        at: seconds since 1970 when it was asked for.
+        forced: with a grace period of 0.
+        guarded: for this UID alone.
+    """
+
+    uid: str
+    at: float
+    forced: bool
+    guarded: bool
+
+
 def read_audit(log: Path) -> Deletions:
-    """Read all of it; a kill may have left its last line torn."""
+    """Read all of it. The script itself deletes at once; a worker leaves pods their time."""
     found = Deletions()
+    for event in _deletes(log):
+        if (event.get("requestObject") or {}).get("gracePeriodSeconds") != 0:
+            _count(found, event)
+    return found
+
+
+def deletes_in(log: Path, namespace: str) -> list[Delete]:
+    """All that were accepted in a namespace where the script itself deletes nothing."""
+    found = []
+    for event in _deletes(log):
+        if event["objectRef"]["namespace"] == namespace and _is_accepted(event):
+            uid, asked = _uid(event), _asked(event)
+            forced = (event.get("requestObject") or {}).get("gracePeriodSeconds") == 0
+            found.append(Delete(uid, _at(event), forced, asked == uid))
+    return found
+
+
+def _deletes(log: Path) -> Iterator[dict[str, Any]]:
+    """Deletes that were answered, dry runs left out; a kill may have left the last line torn."""
     for line in log.read_text().splitlines():
         try:
             event = json.loads(line)
         except ValueError:
             continue
         options = event.get("requestObject") or {}
-        # A dry run deletes nothing. The script itself deletes at once; a worker leaves the pod its
-        # grace period.
         dry = options.get("dryRun") or "dryRun=" in event["requestURI"]
-        own = options.get("gracePeriodSeconds") == 0
-        if event["stage"] == "ResponseComplete" and not dry and not own:
-            _count(found, event, (options.get("preconditions") or {}).get("uid"))
-    return found
+        if event["stage"] == "ResponseComplete" and not dry:
+            yield event
 
 
-def _count(found: Deletions, event: dict[str, Any], asked: str | None) -> None:
+def _count(found: Deletions, event: dict[str, Any]) -> None:
+    asked = _asked(event)
     found.unguarded += asked is None
-    code = event["responseStatus"]["code"]
-    if not 200 <= code < 300:
-        found.refused[code] += 1
+    if not _is_accepted(event):
+        found.refused[event["responseStatus"]["code"]] += 1
         return
-    answer = event.get("responseObject") or {}
-    uid = answer.get("metadata", {}).get("uid") or answer.get("details", {}).get("uid")
+    uid = _uid(event)
     found.mistaken += uid != asked
-    at = datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp()
-    found.accepted.setdefault(str(uid), []).append(at)
+    found.accepted.setdefault(uid, []).append(_at(event))
+
+
+def _is_accepted(event: dict[str, Any]) -> bool:
+    return bool(200 <= event["responseStatus"]["code"] < 300)
+
+
+def _asked(event: dict[str, Any]) -> str | None:
+    """The UID that was a precondition."""
+    options = event.get("requestObject") or {}
+    return (options.get("preconditions") or {}).get("uid")
+
+
+def _uid(event: dict[str, Any]) -> str:
+    answer = event.get("responseObject") or {}
+    return str(answer.get("metadata", {}).get("uid") or answer.get("details", {}).get("uid"))
+
+
+def _at(event: dict[str, Any]) -> float:
+    return datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp()

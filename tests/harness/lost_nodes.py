@@ -35,7 +35,8 @@ class Fleet:
 
     Attributes:
         silent: those that do not renew.
-        slow: seconds by which the clocks of nodes are behind, by name.
+        clock_off: seconds by which the clocks of nodes are ahead, by name.
+        renewed: seconds since 1970, by the true clock, of each node's last sign of life.
     """
 
     def __init__(self, bench: Bench, renew_every: float = RENEW_EVERY) -> None:
@@ -43,6 +44,7 @@ class Fleet:
         self._renew_every = renew_every
         self.silent: set[str] = set()
         self.clock_off: dict[str, float] = {}
+        self.renewed: dict[str, float] = {}
         self._nodes: list[str] = []
 
     async def add(self, number: int, zone: str) -> list[str]:
@@ -80,9 +82,8 @@ class Fleet:
         )
 
     async def renew(self, name: str) -> None:
-        at = datetime.fromtimestamp(
-            datetime.now(UTC).timestamp() + self.clock_off.get(name, 0.0), UTC
-        )
+        now = self.renewed[name] = datetime.now(UTC).timestamp()
+        at = datetime.fromtimestamp(now + self.clock_off.get(name, 0.0), UTC)
         body = {"spec": {"renewTime": rfc3339(at)}}
         with contextlib.suppress(NotFoundError):
             await self.bench.cluster.patch(

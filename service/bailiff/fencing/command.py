@@ -45,12 +45,12 @@ async def ask_command(hook: CommandHook, node: str, fields: Mapping[str, str]) -
         raise NoProofError(f"{argv[0]}: {error}") from None
     except OSError as error:
         raise NoProofError(f"{argv[0]}: {error.strerror or type(error).__name__}") from None
-    lines = _lines(ended.output)
+    printed = _lines(ended.output)
     # A secret may be parted by what is not printable, and has to be looked for without that.
-    said = without([*secrets.values()], lines[-1])[:_LONGEST] if lines else ""
+    said = without([*secrets.values()], printed[-1])[:_LONGEST] if printed else ""
     told = f"{argv[0]}: exit code {ended.code}" + (f": {said}" if said else "")
     if ended.code in hook.off and ended.code not in hook.on:
-        if not set(lines).intersection(hook.says):
+        if not set(printed).intersection(hook.says):
             raise NoProofError(f"{told}, but no line says {hook.says[0]!r}")
         return Answer(off=True, by=_BY, message=told)
     if ended.code in hook.on:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from bailiff.worker.systems.node_loss.notes import ANNOTATION, TAINT_MANAGER, TAINT_VALUE
+from bailiff.decisions.node_loss.needs import OUT_OF_SERVICE, OWN_VALUE
+from bailiff.worker.systems.node_loss.notes import ANNOTATION, TAINT_MANAGER
 from tests.harness.api import NODES
 from tests.harness.helm.scene import READY, Scene, send
 from tests.harness.helm.writes import ADDRESS, Ask
 from tests.harness.objects import condition, taint
 
 LOSS = {"nodeLoss": {"enabled": True, "fence": {"secretName": "fence", "taint": True}}}
-OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
-OURS = {"key": OUT_OF_SERVICE, "value": TAINT_VALUE, "effect": "NoSchedule"}
+OURS = {"key": OUT_OF_SERVICE, "value": OWN_VALUE, "effect": "NoSchedule"}
 NOT_READY = condition("Ready", "False")
 LOST = {"reason": "NodeLost", "message": "Node n which was running pod p is unresponsive"}
 _OWN_TAINT = "nothing in the spec of a node but its own taint"

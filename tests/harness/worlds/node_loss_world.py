@@ -279,7 +279,8 @@ class NodeLossWorld(World):
             return await self._serve_annotate(call)
         self._check_admission(call)
         current = self._found(self.nodes, call)
-        assert call.uid == current.metadata.uid
+        if call.uid != current.metadata.uid:
+            raise refusals.other_uid_in_patch(call, current.metadata.uid)
         self._check_version(call, current)
         patch = {name: part for name, part in call.body.items() if name in ("metadata", "spec")}
         merged = merge_patch(msgspec.to_builtins(current), patch)

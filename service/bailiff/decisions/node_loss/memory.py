@@ -32,8 +32,8 @@ class NodeLossMemory(Struct, frozen=True, kw_only=True, rename="camel", omit_def
 
     Attributes:
         uid: of the node.
-        since: when it was lost, by the clock of the API server; absent: no node of any zone was
-            ready when this was written, so that its time had not begun.
+        since: when it was lost, by the clock of the API server; absent: its zone was down when this
+            was written, so that its time had not begun.
         state: that it was in when this was written.
         silent: it had given no sign of life for so long that it was known not to live.
         renewed: of its Lease then, by the node's own clock; absent: it had none.

@@ -98,6 +98,16 @@ def all_down(zones: Iterable[ZoneCount], settings: NodeLossSettings) -> bool:
     return bool(states) and all(one is ZoneState.FULL for one in states)
 
 
+def zones_down(zones: Iterable[ZoneCount], settings: NodeLossSettings) -> frozenset[str]:
+    """The zones of which nobody is evicted since none of their nodes is ready."""
+    zones = tuple(zones)
+    if all_down(zones, settings):
+        return frozenset(one.name for one in zones)
+    if settings.lost_zone is LostZone.NORMAL:
+        return frozenset()
+    return frozenset(one.name for one in zones if zone_state(one, settings) is ZoneState.FULL)
+
+
 def pace_of(name: str, zones: Iterable[ZoneCount], settings: NodeLossSettings) -> ZonePace:
     """How fast nodes of the zone `name` are given up, as all zones stand; unknown ones stand well.
 

@@ -7,39 +7,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bailiff.decisions.node_loss.settings import NodeLossSettings
 from bailiff.kinds import Taint
 from bailiff.kinds.meta import ObjectMeta
 from bailiff.kinds.volume_claim import PersistentVolumeClaim, PersistentVolumeClaimSpec
-from bailiff.worker.systems.node_loss.settings import NodeLossMode
 from tests.harness.worlds.node_loss_world import NodeLossWorld, SaidOff
+from tests.unit.worker.node_loss.scene import (
+    LATEST,
+    OUT_OF_SERVICE,
+    graces,
+    taint_by_hand,
+    world_with,
+)
 
 if TYPE_CHECKING:
-    from bailiff.decisions.node_loss.facts import OffProof
+    pass
 
 pytestmark = pytest.mark.looptime(start=0)
-
-LATEST = 360
-OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
-
-
-def world_with(fence: SaidOff | None = None, **mode) -> NodeLossWorld:
-    """A node with a pod that must not run twice, and one that may; both hang when deleted."""
-    world = NodeLossWorld(NodeLossMode(fence=fence, **mode))
-    world.lingering = True
-    world.add_nodes(3)
-    world.add("db-0", "a0", owner="StatefulSet")
-    world.add("web", "a0")
-    return world
-
-
-def graces(world: NodeLossWorld, name: str) -> list[int | None]:
-    deletes = [one for one in world.calls if one.verb == "delete" and one.name == name]
-    return [one.body.get("gracePeriodSeconds") for one in deletes]
-
-
-def taint_by_hand(world: NodeLossWorld, name: str) -> None:
-    world.taint_node(name, Taint(key=OUT_OF_SERVICE, value="nodeshutdown", effect="NoSchedule"))
 
 
 def stuck(world: NodeLossWorld) -> set[str]:
@@ -202,76 +185,3 @@ async def test_a_claim_for_one_node_needs_proof(mode, needs):
         world.fall_silent("a0")
         await asyncio.sleep(LATEST + 60)
         assert ("default/files" in stuck(world)) is needs
-
-
-class Hangs(SaidOff):
-    """A fence that answers of no machine but one."""
-
-    def __init__(self, but: str) -> None:
-        super().__init__()
-        self._but = but
-
-    async def ask(self, node: str) -> OffProof:
-        if node != self._but:
-            await asyncio.sleep(300)
-        return await super().ask(node)
-
-
-async def test_controllers_that_hang_hold_up_nobody():
-    """Not the notes of other nodes, nor their turns, nor the questions about them."""
-    settings = NodeLossSettings(rate=10)
-    world = NodeLossWorld(NodeLossMode(fence=Hangs("b9"), settings=settings))
-    for name in (*world.add_nodes(30, "a"), *world.add_nodes(30, "b")):
-        world.add(f"on-{name}", name)
-    world.lingering = True
-    async with world.running():
-        world.fall_silent(*[f"a{index}" for index in range(12)])
-        await asyncio.sleep(60)
-        world.fall_silent("b9")
-        await asyncio.sleep(60)
-        assert world.note_on("b9")["state"] == "Silent"
-        await asyncio.sleep(280)
-        assert len(world.gone()) == 12
-        await asyncio.sleep(40)
-    assert graces(world, "on-b9") == [0]
-
-
-async def test_a_taint_of_ours_goes_when_the_node_lives_though_it_is_not_ready():
-    world = world_with(SaidOff(), taints_fenced=True)
-    async with world.running():
-        world.fall_silent("a0")
-        await asyncio.sleep(LATEST)
-        assert [one.key for one in world.nodes["a0"].spec.taints] == [OUT_OF_SERVICE]
-        world.set_ready("a0", "False")
-        world.silent.discard("a0")
-        await asyncio.sleep(60)
-        assert world.nodes["a0"].spec.taints == ()
-        assert world.note_on("a0")["distrust"]
-
-
-async def test_nobody_writes_a_taint_on_a_version_that_has_changed():
-    """A taint that somebody puts there in this moment would be lost, since a patch has them all."""
-    world = world_with(SaidOff(), taints_fenced=True)
-    world.read_latency = 5.0
-    theirs = Taint(key="theirs", effect="NoSchedule")
-
-    async def meanwhile() -> None:
-        while ("leases", "a0") not in world.reads:
-            await asyncio.sleep(0.1)
-        world.taint_node("a0", theirs)
-
-    async with world.running():
-        world.fall_silent("a0")
-        task = asyncio.create_task(meanwhile())
-        await asyncio.sleep(LATEST + 40)
-        await task
-    assert [one.key for one in world.nodes["a0"].spec.taints] == ["theirs", OUT_OF_SERVICE]
-
-
-async def test_a_shutdown_does_not_wait_for_an_answer():
-    world = world_with(Hangs("nobody"))
-    async with world.running():
-        world.fall_silent("a0")
-        await asyncio.sleep(LATEST)
-        before = world.clock.monotonic()
-    assert world.clock.monotonic() - before < 30

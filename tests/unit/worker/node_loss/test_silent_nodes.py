@@ -157,6 +157,28 @@ async def test_a_zone_that_is_cut_off_loses_nobody():
     assert world.gone() == {}
 
 
+async def test_nor_while_it_comes_back_one_after_the_other():
+    """The time of all is over long since, and half of them are ready already."""
+    world = three_nodes()
+    names = world.add_nodes(20, "b")
+    for name in names:
+        world.add(f"on-{name}", name)
+    async with world.running():
+        world.fall_silent(*names)
+        await asyncio.sleep(600)
+        assert "since" not in world.note_on("b0")
+        for name in names:
+            world.come_back(name)
+            await asyncio.sleep(10)
+        assert world.gone() == {}
+        # One of them alone has its whole time from then on.
+        world.fall_silent("b0")
+        await asyncio.sleep(EARLIEST)
+        assert world.gone() == {}
+        await asyncio.sleep(20)
+    assert world.gone().keys() == {"on-b0"}
+
+
 async def test_it_does_at_the_usual_rate_where_the_operator_says_so():
     world = NodeLossWorld(NodeLossMode(settings=NodeLossSettings(lost_zone=LostZone.NORMAL)))
     for name in world.add_nodes(3):

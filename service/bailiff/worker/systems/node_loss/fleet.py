@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bailiff.decisions.node_loss.judging import evicting_taint
 from bailiff.decisions.node_loss.memory import memory_of
 from bailiff.decisions.node_loss.pace import ZonePacer
-from bailiff.decisions.node_loss.zones import all_down, count_zones, pace_of, zone_of
+from bailiff.decisions.node_loss.zones import count_zones, pace_of, zone_of, zones_down
 from bailiff.worker.systems.node_loss.watched import WatchedNode
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ class Fleet:
 
     Attributes:
         zones: how many nodes of each are ready, as of the last look at all.
-        all_down: no node of any zone is, so that no time counts.
     """
 
     def __init__(self, settings: NodeLossSettings, leases: NodeLeases) -> None:
@@ -40,7 +39,7 @@ class Fleet:
         self._nodes: dict[str, WatchedNode] = {}
         self._lost: dict[str, WatchedNode] = {}
         self._pacer = ZonePacer()
-        self.all_down = False
+        self._down: frozenset[str] = frozenset()
         self.zones: tuple[ZoneCount, ...] = ()
 
     def get(self, name: str) -> WatchedNode | None:
@@ -76,6 +75,7 @@ class Fleet:
             watched = self._nodes[name] = WatchedNode(name, uid)
             self._lost.pop(name, None)
             self._read_note(node, watched, moment)
+        watched.zone = zone_of(node)
         before, was_known = watched.looks, watched.vigil.is_known
         state = watched.vigil.see(node, self._leases.of(name), moment, self._settings)
         if watched.vigil.is_known and not was_known:
@@ -92,7 +92,11 @@ class Fleet:
         seen = [(node, *self.see(node, moment)) for node in nodes]
         self.zones = count_zones((node, not watched.is_lost) for node, watched, _ in seen)
         changed = [watched.name for _, watched, news in seen if news]
-        return changed + self._after_all_down(moment)
+        return changed + self._after_zones_were_down(moment)
+
+    def counts(self, watched: WatchedNode) -> bool:
+        """Whether the node's time goes on; it does not where its zone is down."""
+        return watched.zone not in self._down
 
     def due(
         self, node_of: Callable[[str], Node | None], shards: int, moment: Moment
@@ -161,24 +165,33 @@ class Fleet:
         if memory.released is not None and vigil.lost_for(moment.elapsed) >= self._settings.after:
             watched.turn_at = memory.released
 
-    def _after_all_down(self, moment: Moment) -> list[str]:
-        """The time of every node starts over where no zone had a ready node, and one has now.
+    def _after_zones_were_down(self, moment: Moment) -> list[str]:
+        """The time of all nodes of a zone starts over where none was ready, and one is now.
 
-        As long as none has that is noted on the nodes, too, for whoever is started meanwhile.
+        Upstream does so where that was so of all zones (handleDisruption). Ours evicts nobody from
+        one zone that is down either, and what is cut off together does not come back at once: whose
+        time was over would go while others of its zone are back already. As long as a zone is down
+        that is noted on its nodes, too, for whoever is started meanwhile.
         """
-        before, self.all_down = self.all_down, all_down(self.zones, self._settings)
-        if before is self.all_down:
+        before, self._down = self._down, zones_down(self.zones, self._settings)
+        if before == self._down:
             return []
-        if before:
-            self.start_anew(moment)
-        return list(self._lost)
+        self.start_anew(moment, before - self._down)
+        changed = before ^ self._down
+        return [one.name for one in self._lost.values() if one.zone in changed]
 
-    def start_anew(self, moment: Moment) -> None:
-        """The time of every lost node starts over, and all others are believed for a while."""
+    def start_anew(self, moment: Moment, zones: frozenset[str] | None = None) -> None:
+        """The time of every lost node starts over, and all others are believed for a while.
+
+        Args:
+            moment: of the look.
+            zones: of these alone; None: of all.
+        """
         for watched in self._nodes.values():
-            watched.vigil.start_anew(moment.elapsed)
-        for watched in self._lost.values():
-            watched.forget_loss()
+            if zones is None or watched.zone in zones:
+                watched.vigil.start_anew(moment.elapsed)
+                if watched.is_lost:
+                    watched.forget_loss()
 
     def describe(self, moment: Moment) -> dict[str, Any]:
         """See SystemInWorker."""

@@ -196,23 +196,19 @@ class Keeper(Retrying[str]):
         if not watched.vigil.is_known:
             # What another worker has noted may hold still.
             return
-        wanted = watched.note(self._moment(), counts=not self._fleet.all_down)
+        wanted = watched.note(self._moment(), counts=self._fleet.counts(watched))
         text = node.metadata.annotations.node_loss
         there = memory_of(text)
         right = there is not None and wanted.says_the_same(there) if wanted else not text
         guard = node.metadata.resource_version
-        tainted = self._wants_taint(node, watched)
+        # Ours, by the word of the fence alone; that of somebody else is left as it is.
+        tainted = watched.is_off and not is_out_of_service(node)
         if self._mode.taints_fenced and tainted is not has_own_taint(node):
             await self._notes.taint(node, tainted=tainted)
             # That has made another version of it, which the UID has to guard alone.
             guard = ""
         if not right:
             await self._notes.write(node, wanted, guard)
-
-    def _wants_taint(self, node: Node, watched: WatchedNode) -> bool:
-        """Ours, by the word of the fence alone; that of somebody else is left as it is."""
-        doubted = watched.contradiction or not watched.is_lost
-        return watched.is_off and not doubted and not is_out_of_service(node)
 
     async def _tell(self, node: Node, watched: WatchedNode) -> None:
         meta = node.metadata

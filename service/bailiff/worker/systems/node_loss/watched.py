@@ -52,6 +52,7 @@ class WatchedNode:
 
     Attributes:
         name: of the node.
+        zone: its zone.
         vigil: since when it is lost.
         turn_at: when its turn came, by the pace of its zone; None: it has not.
         given_up: it was looked at live after that, and its pods go.
@@ -72,6 +73,7 @@ class WatchedNode:
     def __init__(self, name: str, uid: str) -> None:
         """A node of which nothing is known yet."""
         self.name = name
+        self.zone = ""
         self.vigil = Vigil(uid)
         self.events: deque[EventNote] = deque(maxlen=_EVENTS)
         self.distrust = ""
@@ -178,7 +180,7 @@ class WatchedNode:
 
         Args:
             moment: of the look.
-            counts: its time has begun; it has not where no node of any zone is ready.
+            counts: its time goes on; it does not where its zone is down.
         """
         since, vigil = self.vigil.lost_since(moment), self.vigil
         if since is None:

@@ -1,0 +1,201 @@
+"""What comes between: controllers that hang, answers that are late, others that lead or write."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+
+from bailiff.decisions import Scene
+from bailiff.decisions.node_loss.settings import NodeLossSettings
+from bailiff.kinds import Taint
+from bailiff.worker.systems.node_loss.settings import NodeLossMode
+from bailiff.worker.systems.node_loss.watched import PodMark
+from tests.harness.worlds.appointment import Appointment
+from tests.harness.worlds.node_loss_world import NodeLossWorld, SaidOff
+from tests.unit.worker.node_loss.scene import (
+    LATEST,
+    OUT_OF_SERVICE,
+    graces,
+    taint_by_hand,
+    world_with,
+)
+
+if TYPE_CHECKING:
+    from bailiff.decisions.node_loss.facts import OffProof
+
+pytestmark = pytest.mark.looptime(start=0)
+
+
+class Hangs(SaidOff):
+    """A fence that answers of no machine but one."""
+
+    def __init__(self, but: str) -> None:
+        super().__init__()
+        self._but = but
+
+    async def ask(self, node: str) -> OffProof:
+        if node != self._but:
+            await asyncio.sleep(300)
+        return await super().ask(node)
+
+
+async def test_controllers_that_hang_hold_up_nobody():
+    """Not the notes of other nodes, nor their turns, nor the questions about them."""
+    settings = NodeLossSettings(rate=10)
+    world = NodeLossWorld(NodeLossMode(fence=Hangs("b9"), settings=settings))
+    for name in (*world.add_nodes(30, "a"), *world.add_nodes(30, "b")):
+        world.add(f"on-{name}", name)
+    world.lingering = True
+    async with world.running():
+        world.fall_silent(*[f"a{index}" for index in range(12)])
+        await asyncio.sleep(60)
+        world.fall_silent("b9")
+        await asyncio.sleep(60)
+        assert world.note_on("b9")["state"] == "Silent"
+        await asyncio.sleep(280)
+        assert len(world.gone()) == 12
+        await asyncio.sleep(40)
+    assert graces(world, "on-b9") == [0]
+
+
+async def test_a_taint_of_ours_goes_when_the_node_lives_though_it_is_not_ready():
+    world = world_with(SaidOff(), taints_fenced=True)
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(LATEST)
+        assert [one.key for one in world.nodes["a0"].spec.taints] == [OUT_OF_SERVICE]
+        world.set_ready("a0", "False")
+        world.silent.discard("a0")
+        await asyncio.sleep(60)
+        assert world.nodes["a0"].spec.taints == ()
+        assert world.note_on("a0")["distrust"]
+
+
+async def test_nobody_writes_a_taint_on_a_version_that_has_changed():
+    """A taint that somebody puts there in this moment would be lost, since a patch has them all."""
+    world = world_with(SaidOff(), taints_fenced=True)
+    world.read_latency = 5.0
+    theirs = Taint(key="theirs", effect="NoSchedule")
+
+    async def meanwhile() -> None:
+        while ("leases", "a0") not in world.reads:
+            await asyncio.sleep(0.1)
+        world.taint_node("a0", theirs)
+
+    async with world.running():
+        world.fall_silent("a0")
+        task = asyncio.create_task(meanwhile())
+        await asyncio.sleep(LATEST + 40)
+        await task
+    assert [one.key for one in world.nodes["a0"].spec.taints] == ["theirs", OUT_OF_SERVICE]
+
+
+async def test_a_shutdown_does_not_wait_for_an_answer():
+    world = world_with(Hangs("nobody"))
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(LATEST)
+        before = world.clock.monotonic()
+    assert world.clock.monotonic() - before < 30
+
+
+class Slow(SaidOff):
+    """A fence that says what was so when it was asked."""
+
+    async def ask(self, node: str) -> OffProof:
+        answer = await super().ask(node)
+        await asyncio.sleep(20)
+        return answer
+
+
+async def test_an_answer_that_comes_after_the_node_is_back_says_nothing_of_its_next_loss():
+    fence = Slow()
+    world = world_with(fence)
+    async with world.running():
+        world.fall_silent("a0")
+        while not fence.asked:
+            await asyncio.sleep(1)
+        fence.off = False
+        world.come_back("a0")
+        await asyncio.sleep(100)
+        world.fall_silent("a0")
+        await asyncio.sleep(LATEST + 40)
+    assert graces(world, "db-0") == [None]
+
+
+async def test_a_node_that_is_contradicted_takes_nobody_the_turn():
+    world = world_with()
+    world.add("other", "a1")
+    world.add_nodes(10, "a")
+    async with world.running():
+        await asyncio.sleep(20)
+        world.set_ready("a0", "False")
+        taint_by_hand(world, "a0")
+        await asyncio.sleep(100)
+        world.fall_silent("a1")
+        await asyncio.sleep(LATEST)
+        assert "released" not in world.note_on("a0")
+    assert world.gone().keys() == {"other"}
+
+
+async def test_who_does_not_lead_any_more_neither_writes_nor_asks():
+    """Though something was asked for when it did."""
+    fence, election = SaidOff(off=False), Appointment(leads=True)
+    world = world_with(fence, election=election)
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(300)
+        election.leads = False
+        calls, asked, reads = len(world.calls), len(fence.asked), len(world.reads)
+        watched = world.loss.fleet.get("a0")
+        assert watched is not None
+        watched.turn_at = world.clock.now()
+        watched.to_mark[PodMark("default", "web", "uid-web", "stuck")] = "why"
+        assert world.loss.keeper.fencer is not None
+        await world.loss.keeper.attempt("a0", 0)
+        await world.loss.keeper.fencer.attempt("a0", 0)
+        await world.loss.marker.attempt(PodMark("default", "web", "uid-web", "stuck"), 0)
+        assert (len(world.calls), len(fence.asked), len(world.reads)) == (calls, asked, reads)
+
+
+async def test_a_renewal_that_no_look_has_seen_yet_keeps_its_pods():
+    world = world_with()
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(LATEST)
+        world.renew("a0")
+        await asyncio.sleep(0)
+        scene = Scene(tuple(world.pods.values()), world.clock.now(), world.nodes["a0"])
+        said = world.loss.prepare(scene, explain=False)
+        assert said is not None
+        finding = said.of(world.pods["web"])
+        assert finding is not None
+        assert finding.reason == "NodeReady"
+
+
+async def test_the_last_look_finds_another_node_under_its_name():
+    """The watch of nodes has not told of it."""
+    world = world_with()
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(300)
+        node = world.nodes["a0"]
+        world.nodes["a0"] = replace(node, metadata=replace(node.metadata, uid="another"))
+        await asyncio.sleep(200)
+    assert world.gone() == {}
+
+
+async def test_no_turn_is_given_before_it_is_known_whether_a_node_lives():
+    settings = NodeLossSettings(after=10)
+    world = NodeLossWorld(NodeLossMode(settings=settings))
+    world.add_nodes(3)
+    world.set_ready("a0", "False")
+    world.fall_silent("a0")
+    async with world.running():
+        await asyncio.sleep(45)
+        assert world.loss.fleet.lost[0].turn_at is None
+        await asyncio.sleep(20)
+        assert world.loss.fleet.lost[0].turn_at is not None
