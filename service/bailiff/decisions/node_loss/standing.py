@@ -43,7 +43,11 @@ class NodeState(StrEnum):
     @property
     def is_lost(self) -> bool:
         """Whether its pods are to go, once that has lasted."""
-        return self not in (NodeState.READY, NodeState.LEASE_RENEWED)
+        return self in LOST
+
+
+# A set, since all nodes of a cluster are looked at every five seconds.
+LOST = frozenset({NodeState.NOT_READY, NodeState.UNKNOWN, NodeState.SILENT})
 
 
 class Standing(Value, frozen=True):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bailiff.decisions.node_loss.judging import evicting_taint
 from bailiff.decisions.node_loss.memory import memory_of
 from bailiff.decisions.node_loss.pace import ZonePacer
+from bailiff.decisions.node_loss.standing import LOST
 from bailiff.decisions.node_loss.zones import count_zones, pace_of, zone_of, zones_down
 from bailiff.worker.systems.node_loss.watched import WatchedNode
 
@@ -76,16 +77,19 @@ class Fleet:
             self._lost.pop(name, None)
             self._read_note(node, watched, moment)
         watched.zone = zone_of(node)
-        before, was_known = watched.looks, watched.vigil.is_known
-        state = watched.vigil.see(node, self._leases.of(name), moment, self._settings)
-        if watched.vigil.is_known and not was_known:
+        vigil = watched.vigil
+        before, was_known, lived = vigil.state, vigil.is_known, vigil.lives
+        state = vigil.see(node, self._leases.of(name), moment, self._settings)
+        if vigil.is_known and not was_known:
             self.recall(node, watched, moment)
-        if state.is_lost:
+        news = state is not before or vigil.is_known is not was_known
+        if state in LOST:
             self._lost[name] = watched
             watched.doubt(node)
+            news = news or vigil.lives is not lived
         elif self._lost.pop(name, None) is not None:
             watched.come_back()
-        return watched, watched.looks != before
+        return watched, news
 
     def see_all(self, nodes: Iterable[Node], moment: Moment) -> list[str]:
         """Look at all nodes; the names of those that changed."""
@@ -218,7 +222,9 @@ class Fleet:
         if watched.contradiction:
             told["contradiction"] = watched.contradiction
         if watched.proof is not None:
-            told["fence"] = {"off": watched.proof.off, "message": watched.proof.message}
+            proof = watched.proof
+            at = None if proof.at is None else proof.at.isoformat()
+            told["fence"] = {"off": proof.off, "at": at, "message": proof.message}
         return told
 
 

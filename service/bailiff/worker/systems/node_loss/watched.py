@@ -11,6 +11,7 @@ from bailiff.decisions.node_loss.memory import NodeLossMemory
 from bailiff.decisions.node_loss.needs import is_out_of_service
 from bailiff.decisions.node_loss.proof import contradiction_in
 from bailiff.decisions.node_loss.silence import Vigil
+from bailiff.decisions.node_loss.standing import LOST
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -104,13 +105,7 @@ class WatchedNode:
     @property
     def is_lost(self) -> bool:
         """As it was seen last."""
-        return self.vigil.state.is_lost
-
-    @property
-    def looks(self) -> tuple[object, ...]:
-        """How it stands, as far as anything is done by that: where this is another, look at it."""
-        vigil = self.vigil
-        return vigil.state, vigil.is_known, self.is_lost and vigil.lives
+        return self.vigil.state in LOST
 
     @property
     def is_off(self) -> bool:
