@@ -40,6 +40,16 @@ BLOCK = re.compile(r"<!-- transcript: (.*?) -->\n```console\n(.*?)```", re.DOTAL
 PORTS = ("8080", "9090", "8081")
 
 
+_MASKS = [
+    (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z"), "INSTANT"),
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b"), "UID"),
+    (re.compile(r"\bweb-[0-9a-f]{8,10}-\w{5}\b"), "WEB"),
+    (re.compile(r"\bagent-\w{5}\b"), "AGENT"),
+    (re.compile(r"\b\d+s\b(?!,)"), "AGE"),
+    (re.compile(r" +"), " "),
+]
+
+
 class Step(NamedTuple):
     """A command and what it prints."""
 
@@ -64,6 +74,16 @@ def transcripts(guide: Path, program: str = "") -> list[list[Step]]:
 def name_of(steps: list[Step]) -> str:
     """A test's id: the program that comes first."""
     return steps[0].command.split()[0]
+
+
+def masked(text: str) -> list[str]:
+    """What a program printed, without what differs from run to run: ages, names, instants, UIDs.
+
+    Sorted, because pods of generated names stand in the order of their names.
+    """
+    for pattern, mask in _MASKS:
+        text = pattern.sub(mask, text)
+    return sorted(line.strip() for line in text.splitlines())
 
 
 def _steps(block: str) -> list[Step]:

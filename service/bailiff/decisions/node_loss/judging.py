@@ -182,8 +182,10 @@ class NodeLossRound(Round):
         return self._keeps(Stays("PodTerminating", _ENDING, until))
 
     def _goes(self, standing: Standing) -> Finding:
-        reason = self._settings.reason
-        return findings.goes(reason, standing, self._words, self._now, self._trace)
+        words, deadline = self._words, standing.deadline
+        if standing is not self._standing and deadline is not None and deadline > self._now:
+            words += f"; the pod came later, and has until {describe_time(deadline)}"
+        return findings.goes(self._settings.reason, standing, words, self._now, self._trace)
 
     def _forced(self) -> Finding:
         why = f"{self._words}; {self._proof}"

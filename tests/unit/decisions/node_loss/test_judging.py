@@ -273,7 +273,9 @@ def test_a_pod_that_came_after_the_node_was_lost_has_its_time_from_then_on():
     came = NOW - timedelta(seconds=100)
     pod = a_pod(metadata={"creationTimestamp": at(came)})
     found = Asked(facts={"zones": WELL, "released": True, "proof": OFF}).of(pod)
-    assert (found.verdict, found.evict_at) == (Verdict.EVICT_AT, came + timedelta(seconds=300))
+    until = came + timedelta(seconds=300)
+    assert (found.verdict, found.evict_at) == (Verdict.EVICT_AT, until)
+    assert found.message.endswith("; the pod came later, and has until 2026-01-01T12:03:20Z")
     later = Asked(facts={"proof": OFF}, now=NOW + timedelta(seconds=200)).of(pod)
     assert (later.verdict, later.reason) == (Verdict.EVICT_NOW, "NodeOff")
 

@@ -77,6 +77,19 @@ async def test_one_that_many_pods_wait_behind_is_not_marked_after_its_node_is_ba
     assert after == before
 
 
+async def test_each_pod_is_marked_once_however_often_the_node_is_looked_at_meanwhile():
+    """A pod that was marked has changed, so that all of its node are looked at again."""
+    world = three_nodes()
+    for index in range(20):
+        world.add(f"pod-{index}", "a0")
+    world.latency = 2.0
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(120)
+    marked = [one.name for one in world.calls if one.verb == "patch" and one.plural == "pods"]
+    assert len(marked) == len(set(marked)) == 21
+
+
 async def test_pods_of_a_zone_that_is_down_are_all_marked():
     world = three_nodes()
     world.add_nodes(3, "b")

@@ -90,7 +90,8 @@ class Marker(Retrying[PodMark]):
         """Whether the node is lost still, by what is known this moment, and ours to speak of."""
         if not (self._parts.marks.owns(watched.name) and self._parts.election.may_act()):
             return False
-        return watched.is_lost and key in watched.to_mark
+        # One that was asked for while it was written is not written twice.
+        return watched.is_lost and key in watched.to_mark and key not in watched.marked
 
     async def _do(self, pod: Pod, key: PodMark, message: str) -> None:
         now, actions = self._parts.clock.now(), self._parts.actions
