@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from bailiff.cluster import Changed, Replaced
+from bailiff.cluster import Changed, Deleted, Replaced
 from bailiff.cluster.errors import UnreachableError
 from bailiff.decisions import SYSTEMS
 from bailiff.decisions.node_loss.facts import OffProof
@@ -229,6 +229,10 @@ class NodeLossWorld(World):
         self.leases[name] = Lease(metadata=ObjectMeta(name=name), spec=spec)
         if told and not self.lease_watch_broken:
             self.lease_watch.send(Changed(self.leases[name]))
+
+    def delete_lease(self, name: str) -> None:
+        """Somebody does; a kubelet that lives would make it anew."""
+        self.lease_watch.send(Deleted(self.leases.pop(name)))
 
     async def _renew_forever(self) -> None:
         while True:

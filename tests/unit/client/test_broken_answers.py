@@ -112,8 +112,9 @@ async def test_an_endless_answer_is_not_read_to_its_end(
 async def test_a_header_that_trickles_is_given_up(way: str) -> None:
     async def trickling(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         answering.append(asyncio.current_task())
-        await reader.readuntil(b"\r\n\r\n")
-        with contextlib.suppress(ConnectionError):
+        # A client may give up before it has asked.
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
             for byte in b"HTTP/1.1 200 OK\r\nX-A: " + b"a" * 100:
                 writer.write(bytes([byte]))
                 await writer.drain()

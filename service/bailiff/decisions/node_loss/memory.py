@@ -83,6 +83,11 @@ class NodeLossMemory(Struct, frozen=True, kw_only=True, rename="camel", omit_def
         is_same = renewed is not None and renewed == self.renewed
         return self.silent and is_same and node.metadata.uid == self.uid
 
+    def had_lease_of(self, node: Node) -> bool:
+        """Whether the node had a Lease: by that alone one whose condition is True is silent."""
+        has = self.renewed is not None or self.state == NodeState.SILENT
+        return has and node.metadata.uid == self.uid
+
     def holds_of(self, node: Node, lease: Lease | None, state: NodeState, now: datetime) -> bool:
         """Whether the node has been lost ever since this was written, and since when it says.
 

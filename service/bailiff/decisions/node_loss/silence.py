@@ -84,11 +84,15 @@ class Vigil:
         self.signs = Signs(None, None)
         self.transition: datetime | None = None
         self.lives = self.is_known = False
-        self._seen = False
+        self._seen = self._leased = False
         self._first_at = math.inf
         self._sign_at = self._floor = -math.inf
         self._lost_at: float | None = None
         self._told: datetime | None = None
+
+    def expect_lease(self) -> None:
+        """It is known to have had a Lease; its kubelet makes another one if that is deleted."""
+        self._leased = True
 
     def condemn(self, node: Node, lease: Lease | None) -> None:
         """It is known to have been silent before the first look, and has not lived since."""
@@ -117,9 +121,10 @@ class Vigil:
         self._first_at = min(self._first_at, moment.elapsed)
         self.signs, self._seen = signs, True
         self.transition = None if ready is None else ready.last_transition_time
+        self._leased = self._leased or signs.renewed is not None
         self.lives = moment.elapsed - self._sign_at < settings.silent_after
-        self.state = _state(status, signs, lives=self.lives)
-        by_condition_alone = signs.renewed is None and self.state is NodeState.READY
+        self.state = _state(status, leased=self._leased, lives=self.lives)
+        by_condition_alone = not self._leased and self.state is NodeState.READY
         is_long_seen = moment.elapsed - self._first_at >= settings.silent_after
         self.is_known = self.is_known or is_sign or is_long_seen or by_condition_alone
         if not self.state.is_lost:
@@ -136,7 +141,8 @@ class Vigil:
         status, signs = _status(ready), _signs(ready, lease)
         is_sign = self._seen and _is_newer(signs, self.signs)
         alive = elapsed - self._last_sign(status, elapsed, is_sign=is_sign) < settings.silent_after
-        return Glance(_state(status, signs, lives=alive), alive)
+        leased = self._leased or signs.renewed is not None
+        return Glance(_state(status, leased=leased, lives=alive), alive)
 
     def _last_sign(self, status: str, elapsed: float, *, is_sign: bool) -> float:
         if not self._seen:
@@ -187,10 +193,11 @@ def _signs(ready: NodeCondition | None, lease: Lease | None) -> Signs:
     return Signs(renewed, None if ready is None else ready.last_heartbeat_time)
 
 
-def _state(status: str, signs: Signs, *, lives: bool) -> NodeState:
+def _state(status: str, *, leased: bool, lives: bool) -> NodeState:
     if status == "True":
-        # Without a Lease nobody hears of it more often than once in some minutes.
-        return NodeState.READY if lives or signs.renewed is None else NodeState.SILENT
+        # Without a Lease nobody hears of it more often than once in some minutes. One that had a
+        # Lease would make it anew if it was deleted.
+        return NodeState.READY if lives or not leased else NodeState.SILENT
     if status == "False":
         return NodeState.NOT_READY
     return NodeState.LEASE_RENEWED if lives else NodeState.UNKNOWN

@@ -130,6 +130,8 @@ def test_a_lease_that_goes_away_is_no_sign_of_life():
     watching = Watching()
     watching.see(0, 0)
     watching.see(40, None)
+    assert watching.vigil.peek(node(), None, SILENT, SETTINGS) == (NodeState.SILENT, False)
+    assert watching.see(SILENT, None) is NodeState.SILENT
     assert watching.see(51, 0) is NodeState.READY  # it has come back, which is a sign
     assert watching.see(51 + SILENT, 0) is NodeState.SILENT
 

@@ -25,6 +25,7 @@ from tests.unit.worker.node_loss.scene import (
 
 if TYPE_CHECKING:
     from bailiff.decisions.node_loss.facts import OffProof
+    from tests.harness.worlds.calls import Call
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -199,3 +200,29 @@ async def test_no_turn_is_given_before_it_is_known_whether_a_node_lives():
         assert world.loss.fleet.lost[0].turn_at is None
         await asyncio.sleep(20)
         assert world.loss.fleet.lost[0].turn_at is not None
+
+
+async def test_a_node_that_comes_back_while_its_note_is_written_is_not_given_up():
+    """Its next loss would else count as given up, with neither turn nor look."""
+    world = world_with(SaidOff())
+    write = world.verbs["annotate"]
+
+    async def slowly(call: Call) -> object:
+        await asyncio.sleep(20)
+        return await write(call)
+
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(300)
+        world.verbs["annotate"] = slowly
+        while ("leases", "a0") not in world.reads:
+            await asyncio.sleep(0.5)
+        # The look is over, and what the fence has said is being noted. Its condition was True
+        # all the time, so that the node does not change.
+        world.silent.discard("a0")
+        world.renew("a0")
+        await asyncio.sleep(100)
+        watched = world.loss.fleet.get("a0")
+        assert watched is not None
+        assert (watched.given_up, watched.turn_at) == (False, None)
+    assert world.gone() == {}

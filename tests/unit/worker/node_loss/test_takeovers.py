@@ -277,6 +277,32 @@ async def test_a_node_without_a_lease_that_was_ready_meanwhile_starts_anew():
     assert heir.gone().keys() == {"web"}
 
 
+@pytest.mark.parametrize(
+    ("deleted_at", "goes_after"),
+    [
+        pytest.param(20, 100, id="before it was noted: its time goes on"),
+        pytest.param(200, 350, id="after that: it starts over, since nothing tells that it is one"),
+    ],
+)
+async def test_a_node_whose_lease_is_deleted_is_silent_for_the_next_worker_too(
+    deleted_at, goes_after
+):
+    world = three_nodes()
+    async with world.running():
+        await asyncio.sleep(20)
+        world.fall_silent("a0")
+        await asyncio.sleep(deleted_at)
+        world.delete_lease("a0")
+        await asyncio.sleep(250 - 20 - deleted_at)
+        assert world.note_on("a0")["state"] == "Silent"
+    heir = world.successor()
+    async with heir.running():
+        await asyncio.sleep(goes_after - 15)
+        assert heir.gone() == {}
+        await asyncio.sleep(40)
+    assert heir.gone().keys() == {"web"}
+
+
 async def test_a_node_that_is_made_anew_under_its_name_is_another():
     world = three_nodes()
     async with world.running():

@@ -147,6 +147,8 @@ class Fleet:
             return
         lease = self._leases.of(watched.name)
         self._count_turn(node, memory, moment)
+        if memory.had_lease_of(node):
+            watched.vigil.expect_lease()
         if memory.condemns(node, lease):
             watched.vigil.condemn(node, lease)
 

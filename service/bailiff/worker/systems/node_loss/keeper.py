@@ -137,7 +137,7 @@ class Keeper(Retrying[str]):
 
     async def _verify(self, watched: WatchedNode) -> None:
         """The last look before the first delete: is the node still as it seemed?"""
-        answer = watched.answer
+        answer, turn = watched.answer, watched.turn_at
         await self._load_bonds(watched)
         node = await self._look(watched)
         self._parts.marks.look_at_node(watched.name)
@@ -147,6 +147,9 @@ class Keeper(Retrying[str]):
         watched.proof = answer
         watched.doubt(node)
         await self._note(node, watched)
+        if watched.turn_at is not turn:
+            # It came back while that was written, or its time started over.
+            return
         watched.given_up = True
         log.warning(
             "a node is given up",
