@@ -26,7 +26,7 @@ from bailiff.decisions.node_loss.settings import DEFAULTS
 from bailiff.decisions.node_loss.standing import NodeState, lives, standing_of
 from bailiff.decisions.node_loss.taints import following_taints
 from bailiff.decisions.node_loss.words import deleting_all
-from bailiff.decisions.node_loss.zones import pace_of, zone_of, zone_state
+from bailiff.decisions.node_loss.zones import ALL_DOWN, pace_of, zone_of, zone_state
 from bailiff.decisions.system import Round
 from bailiff.decisions.text import describe_time
 from bailiff.kinds.taint import FAILING_NODE, NO_EXECUTE
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _ENDING = "the pod is being deleted already"
 # Where nobody says that pods are not ready, since the node may live, or others say so.
-_NOT_MARKED = frozenset({DOUBTED, LEFT_TO_TAINTS, "AllZonesDown"})
+_NOT_MARKED = frozenset({DOUBTED, LEFT_TO_TAINTS, ALL_DOWN})
 _STATES = {
     NodeState.NOT_READY: "not ready",
     NodeState.UNKNOWN: "not heard of",

@@ -26,6 +26,8 @@ EXCLUDED = "node.kubernetes.io/exclude-disruption"
 LABEL_REGION = "topology.kubernetes.io/region"
 # Characters of a label's value, which the API server bounds.
 _LABEL = 63
+# Why a zone has no pace where none of its nodes is ready, or none of any zone.
+ZONE_DOWN, ALL_DOWN = "ZoneDown", "AllZonesDown"
 # A zone with no more nodes that are not ready is never partially disrupted.
 _FEW = 2
 
@@ -103,9 +105,7 @@ def zones_down(zones: Iterable[ZoneCount], settings: NodeLossSettings) -> frozen
     zones = tuple(zones)
     if all_down(zones, settings):
         return frozenset(one.name for one in zones)
-    if settings.lost_zone is LostZone.NORMAL:
-        return frozenset()
-    return frozenset(one.name for one in zones if zone_state(one, settings) is ZoneState.FULL)
+    return frozenset(one.name for one in zones if _of_zone(one, settings).reason == ZONE_DOWN)
 
 
 def pace_of(name: str, zones: Iterable[ZoneCount], settings: NodeLossSettings) -> ZonePace:
@@ -118,7 +118,7 @@ def pace_of(name: str, zones: Iterable[ZoneCount], settings: NodeLossSettings) -
     """
     zones = tuple(zones)
     if all_down(zones, settings):
-        return ZonePace(0.0, "AllZonesDown", "no node of any zone is ready, so nobody is evicted")
+        return ZonePace(0.0, ALL_DOWN, "no node of any zone is ready, so nobody is evicted")
     zone = next((one for one in zones if one.name == name), ZoneCount(name=name))
     pace = _of_zone(zone, settings)
     if pace.rate <= 0 and not pace.reason:
@@ -131,7 +131,7 @@ def _of_zone(zone: ZoneCount, settings: NodeLossSettings) -> ZonePace:
     match zone_state(zone, settings):
         case ZoneState.FULL if settings.lost_zone is LostZone.STOP:
             why = f"no node of {called} is ready: rather its network is cut than all machines off"
-            return ZonePace(0.0, "ZoneDown", why)
+            return ZonePace(0.0, ZONE_DOWN, why)
         case ZoneState.PARTIAL if size <= settings.large_zone:
             why = f"{zone.not_ready} of {size} nodes of {called} are not ready, which are too many"
             return ZonePace(0.0, "ZoneStopped", why)

@@ -162,6 +162,28 @@ async def test_who_does_not_lead_any_more_neither_writes_nor_asks():
         assert (len(world.calls), len(fence.asked), len(world.reads)) == (calls, asked, reads)
 
 
+@pytest.mark.parametrize("why", ["first look", "deaf"])
+async def test_of_a_node_of_which_nothing_is_known_that_is_said(why):
+    world = world_with()
+    if why == "first look":
+        world.set_ready("a0", "False")
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(5 if why == "first look" else 100)
+        world.lease_watch_broken = True
+        await asyncio.sleep(0 if why == "first look" else 40)
+        assert said_of(world, "web") == "LeaseNotRead"
+
+
+def said_of(world: NodeLossWorld, name: str) -> str:
+    scene = Scene(tuple(world.pods.values()), world.clock.now(), world.nodes["a0"])
+    said = world.loss.prepare(scene, explain=False)
+    assert said is not None
+    finding = said.of(world.pods[name])
+    assert finding is not None
+    return finding.reason
+
+
 async def test_a_renewal_that_no_look_has_seen_yet_keeps_its_pods():
     world = world_with()
     async with world.running():
@@ -169,12 +191,7 @@ async def test_a_renewal_that_no_look_has_seen_yet_keeps_its_pods():
         await asyncio.sleep(LATEST)
         world.renew("a0")
         await asyncio.sleep(0)
-        scene = Scene(tuple(world.pods.values()), world.clock.now(), world.nodes["a0"])
-        said = world.loss.prepare(scene, explain=False)
-        assert said is not None
-        finding = said.of(world.pods["web"])
-        assert finding is not None
-        assert finding.reason == "NodeReady"
+        assert said_of(world, "web") == "NodeReady"
 
 
 async def test_the_last_look_finds_another_node_under_its_name():

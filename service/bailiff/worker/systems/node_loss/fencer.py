@@ -47,8 +47,9 @@ class Fencer(Retrying[str]):
         watched = self._fleet.get(key)
         if watched is None or not self._is_wanted(watched):
             return None
-        answer = await self._fence.ask(key)
-        if self._fleet.get(key) is not watched or not self._is_wanted(watched):
+        turn, answer = watched.turn_at, await self._fence.ask(key)
+        is_same = self._fleet.get(key) is watched and watched.turn_at is turn
+        if not (is_same and self._is_wanted(watched)):
             # It came back, or is another: what was heard is of before.
             return None
         watched.answer = answer

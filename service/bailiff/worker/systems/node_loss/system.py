@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from bailiff.decisions import EventNote, Round, Scene
-from bailiff.decisions.node_loss.findings import DOUBTED, READY, SYSTEM
+from bailiff.decisions.node_loss.findings import DOUBTED, READY, SYSTEM, unheard
 from bailiff.decisions.node_loss.judging import NodeLossRound
 from bailiff.decisions.node_loss.report import NodeLossReport
 from bailiff.decisions.node_loss.silence import Moment
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from bailiff.kinds import Node, Pod
     from bailiff.kinds.meta import Value
     from bailiff.worker.systems.node_loss.settings import NodeLossMode
-    from bailiff.worker.systems.node_loss.watched import WatchedNode
     from bailiff.worker.systems.system import Parts, Work, Writer
     from bailiff.worker.timers.eviction import Eviction
 
@@ -88,21 +87,18 @@ class NodeLossInWorker(SystemInWorker):
         if node is None:
             return None
         watched = self.fleet.get(node.metadata.name)
-        if watched is None or not self._may_judge(node, watched):
-            return _ALL_STAY
+        if watched is None or watched.vigil.uid != node.metadata.uid or not watched.is_lost:
+            return _READY
+        if self._deaf or not watched.vigil.is_known:
+            return _NOT_KNOWN
         settings = self._mode.settings
         now = watched.vigil.peek(node, self.leases.of(watched.name), moment.elapsed, settings)
         if not now.state.is_lost:
-            return _ALL_STAY
+            return _READY
         facts = watched.facts(node, settings, self.fleet.zones, moment, lives=now.lives)
         pods = (*scene.pods, *(scene.neighbours or ()))
         options = self._explaining if explain else self._parts.settings.options
         return NodeLossRound(node, pods, facts, scene.now, options)
-
-    def _may_judge(self, node: Node, watched: WatchedNode) -> bool:
-        """Whether it is lost as far as is known; whoever hears nothing knows nothing."""
-        is_same = watched.vigil.uid == node.metadata.uid
-        return is_same and watched.is_lost and watched.vigil.is_known and not self._deaf
 
     def evaluated(self, node: Node, report: Value | None) -> None:
         """See SystemInWorker."""
@@ -255,10 +251,14 @@ def _notes(report: NodeLossReport) -> tuple[EventNote, ...]:
 
 
 class _AllStay(Round):
-    """On a node that is not lost."""
+    """The same of every pod."""
+
+    def __init__(self, finding: Finding) -> None:
+        self._finding = finding
 
     def of(self, pod: Pod) -> Finding:  # noqa: ARG002 - as of Round
-        return READY
+        return self._finding
 
 
-_ALL_STAY = _AllStay()
+_READY = _AllStay(READY)
+_NOT_KNOWN = _AllStay(unheard("it is not known whether the node's kubelet lives"))
