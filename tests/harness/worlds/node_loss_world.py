@@ -68,6 +68,8 @@ class _Cluster:
         if self._world.unreachable:
             raise UnreachableError("connection refused")
         self._world.reads.append((resource.plural, name))
+        if resource.plural in self._world.forbidden:
+            raise refusals.denied(_call(resource, name, namespace), 403)
         await asyncio.sleep(self._world.read_latency)
         kinds: dict[str, Mapping[str, Any]] = {
             "nodes": self._world.nodes,
@@ -76,14 +78,18 @@ class _Cluster:
         }
         found = kinds[resource.plural].get(name)
         if found is None:
-            told = {"plural": resource.plural, "namespace": namespace, "name": name}
-            raise refusals.not_found(cast("Call", SimpleNamespace(verb="get", **told)))
+            raise refusals.not_found(_call(resource, name, namespace))
         return found
 
     async def list(self, resource: Any, *, namespace: str = "") -> Any:
         assert resource.plural == "daemonsets"
         items = [one for one in self._world.daemon_sets if one.metadata.namespace == namespace]
         return SimpleNamespace(items=tuple(items))
+
+
+def _call(resource: Any, name: str, namespace: str) -> Call:
+    told = {"plural": resource.plural, "namespace": namespace, "name": name}
+    return cast("Call", SimpleNamespace(verb="get", **told))
 
 
 class _Watches:
@@ -108,6 +114,7 @@ class NodeLossWorld(World):
         silent: nodes whose kubelet does not renew.
         claims: PersistentVolumeClaims by name.
         daemon_sets: those that there are.
+        forbidden: resources that may not be read.
         unreachable: nothing can be read besides what the watches tell.
         lease_watch_broken: the watch of Leases tells nothing.
         reads: of single objects, by resource and name.
@@ -119,6 +126,7 @@ class NodeLossWorld(World):
         self.silent: set[str] = set()
         self.claims: dict[str, Any] = {}
         self.daemon_sets: list[Any] = []
+        self.forbidden: set[str] = set()
         self.unreachable = self.lease_watch_broken = False
         self.reads: list[tuple[str, str]] = []
         self.read_latency = 0.0

@@ -106,7 +106,11 @@ def goes(
 
 
 def forced(
-    reason: LostReason, standing: Standing, message: str, trace: tuple[TraceStep, ...]
+    reason: LostReason,
+    standing: Standing,
+    message: str,
+    now: datetime,
+    trace: tuple[TraceStep, ...],
 ) -> Finding:
     """That a pod is deleted at once, since nothing runs any more on the machine.
 
@@ -114,15 +118,18 @@ def forced(
         reason: for its status.
         standing: of the node, which is lost.
         message: why, for people.
+        now: in UTC.
         trace: the rules looked at.
     """
+    deadline = standing.deadline
     return _EVICTIONS[reason](
         system=SYSTEM,
         verdict=Verdict.EVICT_NOW,
         reason="NodeOff",
         message=message,
         cause=CAUSE,
-        due_since=standing.lost_since,
+        # One that is being deleted already goes before the node's time is over.
+        due_since=now if deadline is None or deadline > now else deadline,
         grace_period_seconds=0,
         trace=trace,
     )

@@ -189,7 +189,7 @@ class NodeLossRound(Round):
 
     def _forced(self) -> Finding:
         why = f"{self._words}; {self._proof}"
-        return findings.forced(self._settings.reason, self._standing, why, self._trace)
+        return findings.forced(self._settings.reason, self._standing, why, self._now, self._trace)
 
     def _keeps(self, stays: Stays) -> Finding:
         return self._once(
@@ -252,7 +252,8 @@ class NodeLossRound(Round):
         return self._standing.state.is_lost and not against
 
     def _lacks_reason(self, pod: Pod) -> bool:
-        return pod.status.reason != self._settings.reason.value
+        over = _is_over(self._standing_for(pod), self._now)
+        return over and pod.status.reason != self._settings.reason.value
 
     def _stuck(self, pods: Iterable[Pod]) -> Iterator[StuckPod]:
         for pod in pods:

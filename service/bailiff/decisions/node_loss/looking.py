@@ -95,9 +95,10 @@ def _as_noted(facts: NodeLossFacts, node: Node, now: datetime) -> NodeLossFacts:
     is_released = memory.released is not None
     return replace(
         facts,
+        settings=replace(DEFAULTS, after=memory.after),
         lost_since=memory.since,
         # While the time lasts it is told until when; who waits after it waits for a turn.
-        released=None if not is_released and memory.lost_for(now) < DEFAULTS.after else is_released,
+        released=None if not is_released and memory.lost_for(now) < memory.after else is_released,
         contradiction=memory.distrust,
         proof=OffProof(off=True, by=memory.fenced) if memory.fenced else None,
     )

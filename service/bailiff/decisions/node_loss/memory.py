@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from bailiff.decisions.node_loss.settings import DEFAULTS, Seconds
 from bailiff.decisions.node_loss.standing import NodeState, ready_condition
 from bailiff.kinds.meta import Time
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from bailiff.kinds import Node
     from bailiff.kinds.lease import Lease
 
-# Ours has some two hundred characters; whoever may write to a node could put in more.
+# Ours has a few hundred characters; whoever may write to a node could put in more.
 _LONGEST = 1024
 # Seconds by which the start of a loss may differ for a restart to make nothing of it.
 _SAME = 3.0
@@ -41,6 +42,7 @@ class NodeLossMemory(Struct, frozen=True, kw_only=True, rename="camel", omit_def
         released: when its turn came, by the pace of its zone; absent: it has not.
         fenced: who said that its machine is off; empty: nobody.
         distrust: why the fence is not believed until the node is back; empty: it is.
+        after: seconds that the worker gives a lost node before its pods go.
     """
 
     uid: str
@@ -52,6 +54,7 @@ class NodeLossMemory(Struct, frozen=True, kw_only=True, rename="camel", omit_def
     released: Time | None = None
     fenced: str = ""
     distrust: str = ""
+    after: Seconds = DEFAULTS.after
 
     def text(self) -> str:
         """As the annotation has it."""
@@ -71,7 +74,8 @@ class NodeLossMemory(Struct, frozen=True, kw_only=True, rename="camel", omit_def
 
     @property
     def _key(self) -> tuple[object, ...]:
-        return self.uid, self.state, self.silent, self.released, self.fenced, self.distrust
+        told = self.released, self.fenced, self.distrust, self.after
+        return self.uid, self.state, self.silent, *told
 
     def condemns(self, node: Node, lease: Lease | None) -> bool:
         """Whether the node was silent already when this was written, and has not lived since.

@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.instants import moved
-from bailiff.decisions.node_loss.standing import NodeState, ready_condition
+from bailiff.decisions.node_loss.standing import LOST, NodeState, ready_condition
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -75,6 +75,9 @@ class Vigil:
         lives: its signs of life are newer than `silent_after`, whatever its Ready condition says.
         is_known: whether it lives is known: it has given a sign of life since the first look, or
             none for `silent_after`. Before that it is only believed, and nothing is done about it.
+        sign_at: elapsed seconds of its last sign of life; minus infinity: none was seen.
+        flipped: at this look its Ready condition says what it said before, and has said otherwise
+            in between: whatever was counted is over.
     """
 
     def __init__(self, uid: str) -> None:
@@ -83,10 +86,12 @@ class Vigil:
         self.state = NodeState.READY
         self.signs = Signs(None, None)
         self.transition: datetime | None = None
-        self.lives = self.is_known = False
+        self.lives = self.is_known = self.flipped = False
+        self.sign_at = -math.inf
         self._seen = self._leased = False
         self._first_at = math.inf
-        self._sign_at = self._floor = -math.inf
+        self._floor = -math.inf
+        self._status = ""
         self._lost_at: float | None = None
         self._told: datetime | None = None
 
@@ -117,21 +122,27 @@ class Vigil:
         ready = ready_condition(node)
         status, signs = _status(ready), _signs(ready, lease)
         is_sign = self._seen and _is_newer(signs, self.signs)
-        self._sign_at = self._last_sign(status, moment.elapsed, is_sign=is_sign)
+        self.sign_at = self._last_sign(status, moment.elapsed, is_sign=is_sign)
         self._first_at = min(self._first_at, moment.elapsed)
         self.signs, self._seen = signs, True
-        self.transition = None if ready is None else ready.last_transition_time
+        self._flip(status, None if ready is None else ready.last_transition_time)
         self._leased = self._leased or signs.renewed is not None
-        self.lives = moment.elapsed - self._sign_at < settings.silent_after
+        self.lives = moment.elapsed - self.sign_at < settings.silent_after
         self.state = _state(status, leased=self._leased, lives=self.lives)
         by_condition_alone = not self._leased and self.state is NodeState.READY
         is_long_seen = moment.elapsed - self._first_at >= settings.silent_after
         self.is_known = self.is_known or is_sign or is_long_seen or by_condition_alone
-        if not self.state.is_lost:
+        if self.flipped or self.state not in LOST:
             self._lost_at = self._told = None
-        elif self._lost_at is None:
+        if self.state in LOST and self._lost_at is None:
             self._lost_at = moment.elapsed
         return self.state
+
+    def _flip(self, status: str, transition: datetime | None) -> None:
+        """Take in what the condition says; source: readyTransitionTimestamp upstream."""
+        same = status == self._status and transition is not None and self.transition is not None
+        self.flipped = same and transition != self.transition
+        self._status, self.transition = status, transition
 
     def peek(
         self, node: Node, lease: Lease | None, elapsed: float, settings: NodeLossSettings
@@ -147,7 +158,7 @@ class Vigil:
     def _last_sign(self, status: str, elapsed: float, *, is_sign: bool) -> float:
         if not self._seen:
             return elapsed if status == "True" else -math.inf
-        return elapsed if is_sign else self._sign_at
+        return elapsed if is_sign else self.sign_at
 
     def lost_for(self, elapsed: float) -> float:
         """Seconds for which it is lost; 0: it is not."""
@@ -174,11 +185,19 @@ class Vigil:
             told = max(self._floor, elapsed - max(0.0, seconds))
             self._lost_at, self._told = min(self._lost_at, told), None
 
-    def start_anew(self, elapsed: float) -> None:
-        """Its time starts over, if it is lost; else it is as if it had just been heard of."""
+    def start_anew(self, elapsed: float, *, unheard: bool = False) -> None:
+        """Its time starts over, if it is lost; else it is as if it had just been heard of.
+
+        Args:
+            elapsed: seconds, never stepped.
+            unheard: nothing was heard of any node, so that it is not known any more whether it
+                lives.
+        """
         self._floor = elapsed
+        if unheard:
+            self.is_known, self._first_at = False, elapsed
         if self._lost_at is None:
-            self._sign_at = elapsed
+            self.sign_at = elapsed
         else:
             self._lost_at, self._told = elapsed, None
 

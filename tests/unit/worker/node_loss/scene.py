@@ -9,7 +9,7 @@ from bailiff.worker.systems.node_loss.settings import NodeLossMode
 from tests.harness.worlds.node_loss_world import NodeLossWorld
 
 if TYPE_CHECKING:
-    from tests.harness.worlds.appointment import Appointment
+    from bailiff.worker import Election
     from tests.harness.worlds.node_loss_world import SaidOff
 
 # Seconds from when a node falls silent until its pods have gone: silent for 50, lost for 300.
@@ -18,7 +18,7 @@ OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 
 
 def world_with(
-    fence: SaidOff | None = None, election: Appointment | None = None, **mode
+    fence: SaidOff | None = None, election: Election | None = None, **mode
 ) -> NodeLossWorld:
     """A node with a pod that must not run twice, and one that may; both hang when deleted."""
     world = NodeLossWorld(NodeLossMode(fence=fence, **mode), election=election)

@@ -15,6 +15,7 @@ from bailiff.worker.systems.node_loss.settings import NodeLossMode
 from bailiff.worker.systems.node_loss.watched import PodMark
 from tests.harness.worlds.appointment import Appointment
 from tests.harness.worlds.node_loss_world import NodeLossWorld, SaidOff
+from tests.harness.worlds.switch import Switch
 from tests.unit.worker.node_loss.scene import (
     LATEST,
     OUT_OF_SERVICE,
@@ -243,3 +244,122 @@ async def test_a_node_that_comes_back_while_its_note_is_written_is_not_given_up(
         assert watched is not None
         assert (watched.given_up, watched.turn_at) == (False, None)
     assert world.gone() == {}
+
+
+async def test_a_machine_that_was_switched_on_again_is_not_taken_for_another_one():
+    """Its kubelet is not ready yet when it renews; later it is switched off once more."""
+    fence = SaidOff()
+    world = world_with(fence)
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(LATEST)
+        fence.off = False
+        world.set_ready("a0", "False")
+        world.silent.discard("a0")
+        await asyncio.sleep(60)
+        assert world.loss.describe()["lost"]["nodes"]["a0"].get("contradiction") is None
+        world.add("db-1", "a0", owner="StatefulSet")
+        fence.off = True
+        world.fall_silent("a0")
+        await asyncio.sleep(700)
+    assert world.events_on("a0").count("NodeLossContradiction") == 0
+    assert graces(world, "db-1")[-1] == 0
+
+
+async def test_off_is_believed_of_a_node_that_gave_a_sign_of_life_just_before():
+    """It was not ready for long, and has renewed its Lease until it was switched off."""
+    fence = SaidOff(off=False)
+    world = world_with(fence)
+    async with world.running():
+        await asyncio.sleep(20)
+        world.set_ready("a0", "False")
+        await asyncio.sleep(260)
+        fence.off = True
+        while not fence.asked:
+            await asyncio.sleep(0.1)
+            if world.clock.monotonic() > 318:
+                world.silent.add("a0")
+        await asyncio.sleep(20)
+        assert graces(world, "db-0") == []
+        await asyncio.sleep(60)
+    assert graces(world, "db-0") == [0]
+    assert world.events_on("a0").count("NodeLossContradiction") == 0
+
+
+async def test_who_resumes_the_lead_asks_the_fence_again():
+    fence, election = SaidOff(off=False), Appointment(leads=True)
+    world = world_with(fence, election=election)
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(LATEST)
+        assert graces(world, "db-0") == [None]
+        election.leads = False
+        await asyncio.sleep(400)
+        fence.off = True
+        election.appoint()
+        await asyncio.sleep(60)
+    assert graces(world, "db-0") == [None, 0]
+
+
+async def test_who_leads_again_without_being_told_gives_up_what_had_its_turn():
+    election = Switch()
+    world = world_with(election=election)
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(300)
+        world.unreachable = True
+        while world.loss.fleet.lost[0].turn_at is None:
+            await asyncio.sleep(1)
+        election.acts = False
+        await asyncio.sleep(100)
+        world.unreachable, election.acts = False, True
+        await asyncio.sleep(30)
+    assert graces(world, "db-0") == [None]
+
+
+async def test_a_claim_that_may_not_be_read_binds_its_pod_and_holds_up_nobody():
+    world = world_with()
+    world.add("files", "a0", claim="disk")
+    world.forbidden = {"persistentvolumeclaims"}
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(LATEST + 60)
+        assert set(world.loss.describe()["stuck"]["pods"]) == {"default/db-0", "default/files"}
+
+
+async def test_a_look_that_finds_life_takes_the_note_away():
+    """The watch has told nothing of it yet, and nothing changes after that."""
+    world = world_with()
+    world.read_latency = 3.0
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(300)
+        while ("leases", "a0") not in world.reads:
+            await asyncio.sleep(0.5)
+        world.renew("a0", told=False)
+        world.silent.discard("a0")
+        await asyncio.sleep(40)
+    assert (world.note_on("a0"), world.gone()) == ({}, {})
+
+
+async def test_a_condition_that_has_flipped_and_back_between_two_looks_starts_over():
+    world = world_with()
+    async with world.running():
+        await asyncio.sleep(20)
+        world.set_ready("a0", "False")
+        await asyncio.sleep(280)
+        world.set_ready("a0", "False")
+        await asyncio.sleep(290)
+        assert world.gone() == {}
+        await asyncio.sleep(30)
+    assert world.gone().keys() == {"db-0", "web"}
+
+
+async def test_a_pod_that_came_later_does_not_say_that_its_node_is_lost_before_its_own_time():
+    world = world_with()
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(LATEST)
+        world.add("late", "a0", created=world.clock.now())
+        await asyncio.sleep(200)
+        assert world.pods["late"].status.reason == ""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from typing import Any
 
 import msgspec
 import pytest
 
+from bailiff.cluster import Changed
 from bailiff.kinds import Taint
 from bailiff.worker import Shard
 from bailiff.worker.lead.sharding import shard_of
@@ -102,14 +104,16 @@ async def test_who_is_elected_after_it_has_seen_that_goes_by_what_it_has_seen():
     assert world.gone().keys() == {"web"}
 
 
-def note_since(world: NodeLossWorld, seconds: float) -> str:
-    """What a leader has noted on a0, which was lost so many seconds ago."""
-    told = {
+def note_since(world: NodeLossWorld, seconds: float, released: float | None = None) -> str:
+    """What a leader has noted on a0, which was lost, and had its turn, so many seconds ago."""
+    told: dict[str, Any] = {
         "uid": "uid-a0",
         "since": world.at(world.clock.monotonic() - seconds).isoformat(),
         "renewed": msgspec.to_builtins(world.leases["a0"].spec.renew_time),
         "transition": world.nodes["a0"].status.conditions[0].last_transition_time,
     }
+    if released is not None:
+        told["released"] = world.at(world.clock.monotonic() - released).isoformat()
     return msgspec.json.encode(told).decode()
 
 
@@ -275,6 +279,111 @@ async def test_a_node_without_a_lease_that_was_ready_meanwhile_starts_anew():
         assert heir.gone() == {}
         await asyncio.sleep(30)
     assert heir.gone().keys() == {"web"}
+
+
+async def test_who_is_elected_takes_away_what_is_left_on_a_node_that_has_come_back():
+    """The leader before has died; the standby has seen it come back when it might not write."""
+    mode = NodeLossMode(fence=SaidOff(), taints_fenced=True)
+    world = three_nodes(mode)
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(LATEST)
+    election = Appointment()
+    heir = world.successor(mode, election=election)
+    async with heir.running():
+        await asyncio.sleep(60)
+        heir.come_back("a0")
+        await asyncio.sleep(60)
+        assert heir.nodes["a0"].spec.taints != ()
+        election.appoint()
+        await asyncio.sleep(20)
+    assert (heir.nodes["a0"].spec.taints, heir.note_on("a0")) == ((), {})
+
+
+async def test_who_is_elected_keeps_the_pace_of_whoever_led_before():
+    election = Appointment()
+    world = NodeLossWorld(election=election)
+    for name in world.add_nodes(20):
+        world.add(f"on-{name}", name)
+    async with world.running():
+        world.fall_silent("a0", "a1")
+        await asyncio.sleep(355)
+        # Which has given a0 its turn three seconds ago.
+        world.annotate("a0", note_since(world, 305, released=3))
+        await asyncio.sleep(0.5)
+        election.appoint()
+        await asyncio.sleep(4)
+        assert "on-a1" not in world.gone()
+        await asyncio.sleep(10)
+    assert world.gone().keys() == {"on-a0", "on-a1"}
+
+
+async def test_a_node_that_is_not_ready_keeps_its_time_over_a_restart_though_it_renews():
+    """Nothing is written of it before it is known whether it lives."""
+    world = three_nodes()
+    async with world.running():
+        await asyncio.sleep(20)
+        world.set_ready("a0", "False")
+        await asyncio.sleep(200)
+    heir = world.successor()
+    async with heir.running():
+        await asyncio.sleep(0.5)
+        heir.loss.keeper.ask_for("a0")
+        await asyncio.sleep(90)
+        assert heir.gone() == {}
+        await asyncio.sleep(30)
+    assert heir.gone().keys() == {"web"}
+
+
+async def test_a_taint_of_ours_stays_until_the_fence_was_asked_anew():
+    """Taken away and put back it would have volumes detached twice."""
+    mode = NodeLossMode(fence=SaidOff(), taints_fenced=True)
+    world = three_nodes(mode)
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(LATEST)
+    heir = world.successor(mode)
+    async with heir.running():
+        await asyncio.sleep(100)
+    writes = [one for one in heir.calls if one.verb == "annotate" and "spec" in one.body]
+    assert writes == []
+    assert [one.key for one in heir.nodes["a0"].spec.taints] == [OUT_OF_SERVICE]
+
+
+async def test_distrust_outlives_a_restart_whatever_has_changed_but_that_the_node_is_back():
+    mode = NodeLossMode(fence=SaidOff())
+    world = with_database(mode)
+    async with world.running():
+        await asyncio.sleep(20)
+        world.set_ready("a0", "False")
+        await asyncio.sleep(400)
+        assert world.note_on("a0")["distrust"]
+    # It has renewed since the note was written; then it fell silent, and its controller says so.
+    world.renew("a0")
+    world.fall_silent("a0")
+    world.set_ready("a0", "Unknown")
+    heir = world.successor(mode)
+    async with heir.running():
+        await asyncio.sleep(600)
+    assert (heir.gone(), forced(heir)) == ({}, set())
+
+
+async def test_after_nothing_was_heard_it_is_not_known_whether_a_node_lives():
+    """Another node is heard of first; this one renews as well, which comes later."""
+    world = with_database()
+    async with world.running():
+        await asyncio.sleep(20)
+        world.set_ready("a0", "False")
+        world.taint_node("a0", Taint(key=OUT_OF_SERVICE, effect="NoSchedule"))
+        world.mark_terminating("db-0")
+        await asyncio.sleep(20)
+        world.lease_watch_broken = True
+        await asyncio.sleep(100)
+        world.lease_watch.send(Changed(world.leases["a1"]))
+        await asyncio.sleep(8)
+        world.lease_watch_broken = False
+        await asyncio.sleep(100)
+    assert forced(world) == set()
 
 
 @pytest.mark.parametrize(

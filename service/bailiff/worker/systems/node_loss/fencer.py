@@ -52,9 +52,7 @@ class Fencer(Retrying[str]):
         if not (is_same and self._is_wanted(watched)):
             # It came back, or is another: what was heard is of before.
             return None
-        watched.answer = answer
-        if not answer.off:
-            watched.proof = answer
+        watched.hear(answer, self._parts.clock.elapsed())
         self._heard(key)
         if answer.off:
             return None
@@ -63,7 +61,16 @@ class Fencer(Retrying[str]):
     async def drain(self) -> None:
         """See Retrying. No end waits for an answer: who cancels `run` breaks off the question."""
 
+    def remind_of(self, watched: WatchedNode) -> None:
+        """Have it asked about, where nothing is known and nobody asks.
+
+        It was asked for before, and was not this worker's to ask; or what was said is refuted.
+        """
+        if watched.asked_at is not None and self._is_wanted(watched):
+            self.remind(watched.name)
+
     def _is_wanted(self, watched: WatchedNode) -> bool:
-        if watched.turn_at is None or watched.distrust or watched.is_off:
+        says_off = watched.answer is not None and watched.answer.off
+        if watched.turn_at is None or watched.distrust or says_off:
             return False
         return self._parts.marks.owns(watched.name) and self._parts.election.may_act()

@@ -82,11 +82,12 @@ class Fleet:
         state = vigil.see(node, self._leases.of(name), moment, self._settings)
         if vigil.is_known and not was_known:
             self.recall(node, watched, moment)
-        news = state is not before or vigil.is_known is not was_known
+        if vigil.flipped:
+            watched.come_back()
+        news = state is not before or vigil.is_known is not was_known or vigil.flipped
         if state in LOST:
             self._lost[name] = watched
-            watched.doubt(node)
-            news = news or vigil.lives is not lived
+            news |= watched.doubt(node) or vigil.lives is not lived
         elif self._lost.pop(name, None) is not None:
             watched.come_back()
         return watched, news
@@ -161,13 +162,14 @@ class Fleet:
     def recall(self, node: Node, watched: WatchedNode, moment: Moment) -> None:
         """Go on where another worker has stopped, or this one before it was started anew."""
         memory, vigil = memory_of(node.metadata.annotations.node_loss), watched.vigil
-        if memory is None:
+        if memory is None or memory.uid != vigil.uid or not watched.is_lost:
             return
         self._count_turn(node, memory, moment)
+        # Whatever else has changed since: it is not back.
+        watched.distrust = watched.distrust or memory.distrust
         if not memory.holds_of(node, self._leases.of(watched.name), vigil.state, moment.now):
             return
         vigil.resume(memory.lost_for(moment.now), moment.elapsed)
-        watched.distrust = watched.distrust or memory.distrust
         if memory.released is not None and vigil.lost_for(moment.elapsed) >= self._settings.after:
             watched.turn_at = memory.released
 
@@ -191,11 +193,11 @@ class Fleet:
 
         Args:
             moment: of the look.
-            zones: of these alone; None: of all.
+            zones: of these alone; None: of all, since nothing was heard of any of them.
         """
         for watched in self._nodes.values():
             if zones is None or watched.zone in zones:
-                watched.vigil.start_anew(moment.elapsed)
+                watched.vigil.start_anew(moment.elapsed, unheard=zones is None)
                 if watched.is_lost:
                     watched.forget_loss()
 

@@ -8,11 +8,20 @@ all of it away. What is to be done is looked up anew with each try.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import structlog
 
-from bailiff.cluster import NODES, ClusterError, ConflictError, FencedError, NotFoundError, Resource
+from bailiff.cluster import (
+    NODES,
+    ClusterError,
+    ConflictError,
+    FencedError,
+    ForbiddenError,
+    NotFoundError,
+    Resource,
+)
 from bailiff.decisions.node_loss.memory import memory_of
 from bailiff.decisions.node_loss.needs import (
     claim_names,
@@ -91,6 +100,13 @@ class Keeper(Retrying[str]):
         await super().forget()
         self._failing.clear()
 
+    def remind_of(self, watched: WatchedNode) -> None:
+        """Have done what is to be done about it, if that was left undone: another led meanwhile."""
+        if watched.is_to_be_looked_at:
+            self.remind(watched.name)
+        if self.fencer is not None:
+            self.fencer.remind_of(watched)
+
     async def attempt(self, key: str, failures: int) -> Again | None:
         """See Retrying. Bounded by the time of each request, and that of the fence."""
         watched, node = self._fleet.get(key), self._parts.mirror.node(key)
@@ -122,8 +138,8 @@ class Keeper(Retrying[str]):
         wait = self._until_the_fence_answers(watched)
         if wait > 0:
             return Again(wait, failed=False)
-        await self._verify(watched)
-        return None
+        # What the last look has found otherwise is written down.
+        return None if await self._verify(watched) else Again(_FAILURE_DELAY)
 
     def _until_the_fence_answers(self, watched: WatchedNode) -> float:
         """Seconds for which its answer is waited for at most; it goes on asking beside that."""
@@ -135,21 +151,21 @@ class Keeper(Retrying[str]):
             self.fencer.ask_for(watched.name)
         return watched.asked_at + _FENCE_HAS - elapsed
 
-    async def _verify(self, watched: WatchedNode) -> None:
+    async def _verify(self, watched: WatchedNode) -> bool:
         """The last look before the first delete: is the node still as it seemed?"""
         answer, turn = watched.answer, watched.turn_at
         await self._load_bonds(watched)
         node = await self._look(watched)
         self._parts.marks.look_at_node(watched.name)
         if node is None:
-            log.info("a node was about to be given up, and lives", node=watched.name)
-            return
+            log.info("a node was about to be given up, and is not lost", node=watched.name)
+            return False
         watched.proof = answer
         watched.doubt(node)
         await self._note(node, watched)
         if watched.turn_at is not turn:
             # It came back while that was written, or its time started over.
-            return
+            return False
         watched.given_up = True
         log.warning(
             "a node is given up",
@@ -159,6 +175,7 @@ class Keeper(Retrying[str]):
             contradiction=watched.contradiction,
             off=watched.is_off,
         )
+        return True
 
     async def _look(self, watched: WatchedNode) -> Node | None:
         """The node as the API server has it this moment; None: it lives, or is another."""
@@ -188,10 +205,9 @@ class Keeper(Retrying[str]):
             sets += (await source.cluster.list(DAEMON_SETS, namespace=namespace)).items
         claims: list[PersistentVolumeClaim] = []
         for namespace, name in _claims(pods):
-            try:
+            # One that cannot be read counts as one that a single node may use.
+            with contextlib.suppress(NotFoundError, ForbiddenError):
                 claims.append(await source.cluster.get(CLAIMS, name, namespace))
-            except NotFoundError:
-                continue
         watched.daemon_sets, watched.claims = tuple(sets), tuple(claims)
 
     async def _note(self, node: Node, watched: WatchedNode) -> None:
@@ -199,19 +215,28 @@ class Keeper(Retrying[str]):
         if not watched.vigil.is_known:
             # What another worker has noted may hold still.
             return
-        wanted = watched.note(self._moment(), counts=self._fleet.counts(watched))
+        after, counts = self._mode.settings.after, self._fleet.counts(watched)
+        wanted = watched.note(self._moment(), after=after, counts=counts)
         text = node.metadata.annotations.node_loss
         there = memory_of(text)
         right = there is not None and wanted.says_the_same(there) if wanted else not text
         guard = node.metadata.resource_version
-        # Ours, by the word of the fence alone; that of somebody else is left as it is.
-        tainted = watched.is_off and not is_out_of_service(node)
+        tainted = self._wants_taint(node, watched)
         if self._mode.taints_fenced and tainted is not has_own_taint(node):
             await self._notes.taint(node, tainted=tainted)
             # That has made another version of it, which the UID has to guard alone.
             guard = ""
         if not right:
             await self._notes.write(node, wanted, guard)
+
+    def _wants_taint(self, node: Node, watched: WatchedNode) -> bool:
+        """Ours, by the word of the fence alone; that of somebody else is left as it is."""
+        if watched.is_off:
+            return not watched.contradiction and not is_out_of_service(node)
+        # One that another worker has put there stays until the fence was asked anew.
+        if self.fencer is None or watched.turn_at is None or watched.contradiction:
+            return False
+        return (watched.answer is None or watched.is_said_to_be_off) and has_own_taint(node)
 
     async def _tell(self, node: Node, watched: WatchedNode) -> None:
         meta = node.metadata

@@ -1,9 +1,9 @@
 """Lost nodes in a worker: Leases are followed, and pods evicted whose node does not come back.
 
 Theory of operation. Every five seconds all nodes are looked at, as upstream's monitor does; lost
-ones every second. A node that is lost for its time gets a turn by the pace of its zone. Then it is
-looked at live, with its Lease, and the fence is asked (`Keeper`); if it is still lost that is noted
-on it, and from then on its pods are said to go. What any look finds otherwise takes that back.
+ones every second. A node that is lost for its time gets a turn by the pace of its zone. Then the
+fence is asked (`Fencer`), and it is looked at live, with its Lease (`Keeper`); if it is still lost
+its pods are said to go from then on. What any look finds otherwise takes that back.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from bailiff.decisions import EventNote, Round, Scene
 from bailiff.decisions.node_loss.findings import DOUBTED, READY, SYSTEM, unheard
 from bailiff.decisions.node_loss.judging import NodeLossRound
+from bailiff.decisions.node_loss.needs import has_own_taint, is_out_of_service
 from bailiff.decisions.node_loss.report import NodeLossReport
 from bailiff.decisions.node_loss.silence import Moment
 from bailiff.decisions.node_loss.words import CONTRADICTION_REASON
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from bailiff.kinds import Node, Pod
     from bailiff.kinds.meta import Value
     from bailiff.worker.systems.node_loss.settings import NodeLossMode
+    from bailiff.worker.systems.node_loss.watched import WatchedNode
     from bailiff.worker.systems.system import Parts, Work, Writer
     from bailiff.worker.timers.eviction import Eviction
 
@@ -106,7 +108,7 @@ class NodeLossInWorker(SystemInWorker):
         if watched is None or not isinstance(report, NodeLossReport):
             return
         watched.stuck = report.stuck
-        notes = [one for one in _notes(report) if one.reason not in watched.told]
+        notes = [one for one in _notes(node, report, watched) if one.reason not in watched.told]
         if notes:
             watched.told.update(one.reason for one in notes)
             watched.events.extend(notes)
@@ -138,6 +140,10 @@ class NodeLossInWorker(SystemInWorker):
             if node is not None and watched.vigil.is_known and watched.turn_at is None:
                 self.fleet.recall(node, watched, moment)
             self.keeper.ask_for(watched.name)
+        # Those that have come back carry what another has written still.
+        for node in self._parts.mirror.nodes():
+            if node.metadata.annotations.node_loss or has_own_taint(node):
+                self.keeper.ask_for(node.metadata.name)
 
     def lost(self) -> None:
         """See SystemInWorker."""
@@ -218,7 +224,8 @@ class NodeLossInWorker(SystemInWorker):
     def _judge_again(self, moment: Moment) -> None:
         for watched in self.fleet.lost:
             before = self._judged_at.get(watched.name, 0.0)
-            if moment.elapsed - before >= _JUDGE_EVERY:
+            if moment.elapsed - before >= _JUDGE_EVERY and self._parts.marks.owns(watched.name):
+                self.keeper.remind_of(watched)
                 self._judged_at[watched.name] = moment.elapsed
                 self._parts.marks.look_at_node(watched.name)
 
@@ -243,10 +250,16 @@ class NodeLossInWorker(SystemInWorker):
                 return len(lost)
 
 
-def _notes(report: NodeLossReport) -> tuple[EventNote, ...]:
-    """Events about the node, each to be told once as long as it is lost."""
+def _notes(node: Node, report: NodeLossReport, watched: WatchedNode) -> tuple[EventNote, ...]:
+    """Events about the node, each to be told once as long as it is lost.
+
+    That it contradicts itself is told once that is sure: the sign of life of a machine that was
+    switched off a moment ago may be of before.
+    """
     if report.reason != DOUBTED:
         return report.events
+    if not (watched.distrust or is_out_of_service(node)):
+        return ()
     return (EventNote(type="Warning", reason=CONTRADICTION_REASON, message=report.message),)
 
 

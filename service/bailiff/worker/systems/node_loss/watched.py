@@ -59,6 +59,9 @@ class WatchedNode:
         given_up: it was looked at live after that, and its pods go.
         asked_at: elapsed seconds when the fence was first asked; None: it was not.
         answer: what the fence said last.
+        heard_at: elapsed seconds when it did.
+        refuted: why the fence is asked once more, which had said that it is off: it has given a
+            sign of life after that, and may just have been switched on. Empty: it has not.
         proof: likewise, and the node was looked at since: this is gone by.
         distrust: why the fence is not believed until the node is back; empty: it is.
         contradiction: why what is known of it cannot be; empty: it can.
@@ -87,6 +90,8 @@ class WatchedNode:
         self.given_up = False
         self.asked_at: float | None = None
         self.answer: OffProof | None = None
+        self.heard_at = 0.0
+        self.refuted = ""
         self.proof: OffProof | None = None
         self.contradiction = self.distrust
         self.daemon_sets: tuple[DaemonSet, ...] = ()
@@ -120,14 +125,33 @@ class WatchedNode:
         """
         if self.turn_at is None:
             return False
-        news = self.answer is not None and self.answer.off and self.answer is not self.proof
-        return not self.given_up or (news and not self.distrust)
+        return not self.given_up or (self.is_said_to_be_off and not self.distrust)
 
-    def doubt(self, node: Node) -> None:
-        """Take in whether what is known of it can be, after a look."""
-        if self.is_off and self.vigil.lives:
-            self.distrust = contradiction_in(node, NodeLossFacts(proof=self.proof), lives=True)
+    @property
+    def is_said_to_be_off(self) -> bool:
+        """The fence says so, and nobody has looked at the node since."""
+        return self.answer is not None and self.answer.off and self.answer is not self.proof
+
+    def hear(self, answer: OffProof, elapsed: float) -> None:
+        """Take in what the fence says; that a machine is off counts once the node was looked at."""
+        self.answer, self.heard_at = answer, elapsed
+        if not answer.off:
+            self.proof, self.refuted = answer, ""
+
+    def doubt(self, node: Node) -> bool:
+        """Take in whether what is known of it can be, after a look; whether that is another.
+
+        A machine that is off gives no sign of life after that. The first one is taken for that of a
+        machine that was switched on, and the fence is asked again; the second refutes the fence.
+        """
+        before = self.contradiction, self.distrust
+        says_off = self.answer is not None and self.answer.off
+        if says_off and self.vigil.sign_at > self.heard_at and not self.distrust:
+            told = contradiction_in(node, NodeLossFacts(proof=self.answer), lives=True)
+            self.distrust = told if self.refuted else ""
+            self.refuted, self.answer, self.proof = told, None, None
         self.contradiction = self.against(node, lives=self.vigil.lives)
+        return before != (self.contradiction, self.distrust)
 
     def against(self, node: Node, *, lives: bool) -> str:
         """Why what is known of it cannot be; empty: it can.
@@ -142,6 +166,8 @@ class WatchedNode:
         """
         if self.distrust and (lives or not is_out_of_service(node)):
             return self.distrust
+        if self.refuted and lives:
+            return self.refuted
         return contradiction_in(node, NodeLossFacts(proof=self._believed), lives=lives)
 
     @property
@@ -170,11 +196,12 @@ class WatchedNode:
             claims=self.claims,
         )
 
-    def note(self, moment: Moment, *, counts: bool) -> NodeLossMemory | None:
+    def note(self, moment: Moment, *, after: float, counts: bool) -> NodeLossMemory | None:
         """What its annotation is to say; None: nothing.
 
         Args:
             moment: of the look.
+            after: seconds that it has before its pods go.
             counts: its time goes on; it does not where its zone is down.
         """
         since, vigil = self.vigil.lost_since(moment), self.vigil
@@ -192,4 +219,5 @@ class WatchedNode:
             released=turn if counts else None,
             fenced=self.proof.by if self.proof is not None and self.is_off else "",
             distrust=self.distrust[:_TOLD],
+            after=after,
         )
