@@ -1,4 +1,4 @@
-"""Nodes that are lost at random, and a zone that is cut off, while the worker is killed.
+"""Nodes that are lost at random, and a zone that is cut off, while two workers are killed.
 
 Of two zones some nodes fall silent for good, and half of those are tainted later by hand, as who
 has switched them off does; one is silent for a while that is shorter than what a lost node has; one
@@ -19,15 +19,16 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tests.chaos.scenarios import LEASE_NAMESPACE, LEASE_TIMES, beside
 from tests.chaos.verdict import Verdict
 from tests.chaos.workers import WorkerProcess
 from tests.harness.api import PODS, Bench
+from tests.harness.leases import make_leases
 from tests.harness.lost_nodes import RENEW_EVERY, Fleet
 from tests.harness.working import until
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Iterable
-    from typing import Any
+    from collections.abc import Iterable
 
     from bailiff.cluster import Cluster
     from tests.chaos.plan import Losing
@@ -42,8 +43,8 @@ _FLAGS = (
     f"--node-loss-silent-after={SILENT_AFTER}",
     f"--node-loss-after={AFTER}",
     "--node-loss-rate=5",
-    "--no-leader-elect",
 )
+_LEASE = "losing"
 # A node that is back by then has not lost anybody; a renewal and a look lie in between.
 _BACK_BY = SILENT_AFTER + AFTER - 3
 _CUT_OFF_FOR = SILENT_AFTER + AFTER + 12.0
@@ -108,14 +109,16 @@ async def nodes_that_fall_silent(
         for name, owner in itertools.product(itertools.chain(*zones), _OWNERS):
             pod = await fleet.pod(f"{owner.lower()}-{name}", name, owner=owner)
             losses.pods[name, owner] = pod["metadata"]["uid"]
-        worker = WorkerProcess("loser", server.kubeconfig, server.folder, *_FLAGS)
-        async with _beside(worker.run()):
-            await until(worker.pages.ready)
+        await make_leases(cluster, LEASE_NAMESPACE, name=_LEASE)
+        workers = [_worker(server, name) for name in ("loser", "heir")]
+        async with beside(*(one.run() for one in workers)):
+            for one in workers:
+                await until(one.pages.ready)
             await asyncio.sleep(SILENT_AFTER)
             await asyncio.gather(
                 *(_lose(fleet, names, plan, rng, losses) for names in zones[:2]),
                 _cut_off(fleet, zones[2], rng, losses),
-                _kill(worker, plan, rng),
+                _kill(workers, plan, rng),
             )
             with contextlib.suppress(TimeoutError):
                 await until(lambda: _all_gone(fleet, losses), plan.settle)
@@ -123,19 +126,17 @@ async def nodes_that_fall_silent(
             await asyncio.sleep(AFTER)
         told.facts["nodes silent for good, of those proven off, and not ready"] = (
             f"{len(losses.earliest)}, {len(losses.proven)};"
-            f" left alone {len(losses.spared)}; worker killed {worker.kills} times"
+            f" left alone {len(losses.spared)};"
+            f" workers killed {sum(one.kills for one in workers)} times"
         )
     return losses
 
 
-@contextlib.asynccontextmanager
-async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    task = asyncio.create_task(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+def _worker(server: KubeApiserver, name: str) -> WorkerProcess:
+    """One of two with one Lease: whoever is killed is followed by the other, or by itself."""
+    lease = ("--leader-elect", f"--lease-namespace={LEASE_NAMESPACE}", f"--lease-name={_LEASE}")
+    told = (*_FLAGS, *lease, *LEASE_TIMES, f"--identity={name}")
+    return WorkerProcess(name, server.kubeconfig, server.folder, *told)
 
 
 async def _lose(
@@ -206,10 +207,10 @@ async def _cut_off(fleet: Fleet, names: list[str], rng: random.Random, losses: L
         await asyncio.sleep(rng.uniform(0.0, 0.5))
 
 
-async def _kill(worker: WorkerProcess, plan: Losing, rng: random.Random) -> None:
+async def _kill(workers: list[WorkerProcess], plan: Losing, rng: random.Random) -> None:
     for _ in range(plan.kills):
         await asyncio.sleep(rng.uniform(5.0, 10.0))
-        await worker.kill()
+        await rng.choice(workers).kill()
 
 
 async def _all_gone(fleet: Fleet, losses: Losses) -> bool:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 LEASES: Resource[dict[str, Any]] = Resource("coordination.k8s.io", "v1", "leases", dict)
 _LEASE = "chaos"
-_LEASE_NAMESPACE = "kube-system"
+LEASE_NAMESPACE = "kube-system"
 # Seconds: held, renewed until, tried every. A stop must outlast the first.
-_LEASE_TIMES = ("--lease-duration=6", "--renew-deadline=4", "--retry-period=1")
+LEASE_TIMES = ("--lease-duration=6", "--renew-deadline=4", "--retry-period=1")
 _STOPPED_FOR = 12.0
 _POLL = 0.25
 _MET_410 = '"cause": "expired"'
@@ -140,11 +140,11 @@ async def two_workers(
     nodes = await fleet.set_up(4)
     await fleet.spread(plan.led, nodes, plan.led_spread)
     kubeconfig, rotating = _login(server, plan)
-    await make_leases(cluster, _LEASE_NAMESPACE, name=_LEASE)
-    lease = ["--leader-elect", f"--lease-namespace={_LEASE_NAMESPACE}", f"--lease-name={_LEASE}"]
+    await make_leases(cluster, LEASE_NAMESPACE, name=_LEASE)
+    lease = ["--leader-elect", f"--lease-namespace={LEASE_NAMESPACE}", f"--lease-name={_LEASE}"]
     workers = {
         name: WorkerProcess(
-            name, kubeconfig, server.folder, *lease, *_LEASE_TIMES, f"--identity={name}"
+            name, kubeconfig, server.folder, *lease, *LEASE_TIMES, f"--identity={name}"
         )
         for name in ("one", "other")
     }
@@ -198,7 +198,7 @@ async def _holder(cluster: Cluster, wanted: Any) -> str:
     async with asyncio.timeout(60):
         while True:
             with contextlib.suppress(ClusterError):
-                for lease in (await cluster.list(LEASES, namespace=_LEASE_NAMESPACE)).items:
+                for lease in (await cluster.list(LEASES, namespace=LEASE_NAMESPACE)).items:
                     holder: str = lease["spec"].get("holderIdentity") or ""
                     if lease["metadata"]["name"].startswith(_LEASE) and wanted(holder):
                         return holder

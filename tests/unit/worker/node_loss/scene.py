@@ -64,6 +64,7 @@ def forced(world: NodeLossWorld) -> set[str]:
 
 
 def all_not_ready(world: NodeLossWorld) -> None:
+    """No kubelet is ready, and all renew their Leases, so that the watch of those is not deaf."""
     for name in ("a0", "a1", "a2"):
         world.set_ready(name, "False")
 

@@ -22,9 +22,6 @@ from tests.unit.worker.node_loss.scene import (
 pytestmark = pytest.mark.looptime(start=0)
 
 
-# All zones down: no kubelet is ready, and all renew their Leases, so that the watch is not deaf.
-
-
 # What was known of a fence, or by a taint.
 
 
@@ -106,9 +103,6 @@ async def test_a_taint_of_ours_proves_nothing_once_the_fence_says_otherwise():
         await asyncio.sleep(600)
     assert forced(heir) == set()
     assert heir.nodes["a0"].spec.taints == ()
-
-
-# The pace.
 
 
 # Which node, and since when.
