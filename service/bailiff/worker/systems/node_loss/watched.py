@@ -62,7 +62,7 @@ class WatchedNode:
         heard_at: elapsed seconds when it did.
         refuted: why the fence is asked once more, which had said that it is off: it has given a
             sign of life after that, and may just have been switched on. Empty: it has not.
-        proof: likewise, and the node was looked at since: this is gone by.
+        proof: the answer that is gone by: the node was looked at after it.
         distrust: why the fence is not believed until the node is back; empty: it is.
         contradiction: why what is known of it cannot be; empty: it can.
         daemon_sets: of the namespaces of its pods that nobody manages.
