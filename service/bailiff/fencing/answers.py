@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
+import shlex
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 from bailiff.file_watch import see
 
@@ -62,7 +64,9 @@ def without(secrets: list[str], text: str) -> str:
     return text
 
 
-def _forms(secret: str) -> tuple[str, ...]:
-    """As it is, and as it is written in JSON, in an address, and for basic authentication."""
+def _forms(secret: str) -> set[str]:
+    """As it is, and as programs write it: quoted, escaped, in an address, in a login."""
     encoded = base64.b64encode(secret.encode()).decode()
-    return secret, json.dumps(secret)[1:-1], quote(secret, safe=""), encoded
+    in_addresses = quote(secret, safe=""), quote(secret), quote_plus(secret)
+    escaped = json.dumps(secret)[1:-1], repr(secret)[1:-1], shlex.quote(secret), html.escape(secret)
+    return {secret, secret.strip(), encoded, *in_addresses, *escaped} - {""}

@@ -29,7 +29,7 @@ _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ")
 
 
 async def ask_command(hook: CommandHook, node: str, fields: Mapping[str, str]) -> Answer:
-    """Run it once. Whoever cancels this ends the program and all that it has started.
+    """Run it once. Whoever cancels this ends the program with its process group.
 
     Raises:
         NoProofError: it cannot be run, or did not say that the machine is on or off.
@@ -45,12 +45,13 @@ async def ask_command(hook: CommandHook, node: str, fields: Mapping[str, str]) -
         raise NoProofError(f"{argv[0]}: {error}") from None
     except OSError as error:
         raise NoProofError(f"{argv[0]}: {error.strerror or type(error).__name__}") from None
-    printed = _lines(ended.output)
+    output = ended.output.decode(errors="replace")
+    printed = _printable(output)
     # A secret may be parted by what is not printable, and has to be looked for without that.
-    said = without([*secrets.values()], printed[-1])[:_LONGEST] if printed else ""
+    said = without([*secrets.values()], printed[-1]).strip()[:_LONGEST] if printed else ""
     told = f"{argv[0]}: exit code {ended.code}" + (f": {said}" if said else "")
     if ended.code in hook.off and ended.code not in hook.on:
-        if not set(printed).intersection(hook.says):
+        if not {one.strip() for one in output.splitlines()}.intersection(hook.says):
             raise NoProofError(f"{told}, but no line says {hook.says[0]!r}")
         return Answer(off=True, by=_BY, message=told)
     if ended.code in hook.on:
@@ -62,8 +63,7 @@ def _secrets(files: Mapping[str, str]) -> dict[str, str]:
     return {key: secret_in(path) for key, path in files.items()}
 
 
-def _lines(output: bytes) -> list[str]:
-    """Of those that hold anything, what can be printed."""
-    lines = output.decode(errors="replace").splitlines()
-    printable = ("".join(filter(str.isprintable, one)).strip() for one in lines)
-    return [one for one in printable if one]
+def _printable(output: str) -> list[str]:
+    """Of the lines that hold anything, what can be printed; blanks may belong to a secret."""
+    lines = ("".join(filter(str.isprintable, one)) for one in output.splitlines())
+    return [one for one in lines if one.strip()]

@@ -49,7 +49,9 @@ async def test_exit_codes_are_those_of_fence_agents(tmp_path, code, off):
     assert f"exit code {code}" in proof.message
 
 
-@pytest.mark.parametrize("says", ["", "off", "Status: ON", "not Status: OFF", "Status: OFFLINE"])
+@pytest.mark.parametrize(
+    "says", ["", "off", "Status: ON", "not Status: OFF", "Status: OFFLINE", "Status: O\u200bFF"]
+)
 async def test_a_code_without_the_word_proves_nothing(tmp_path, says):
     proof = await asked(tmp_path, ending(2, says))
     assert not proof.off

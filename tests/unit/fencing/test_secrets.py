@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import aiohttp
 import pytest
@@ -91,12 +93,16 @@ FORMS = {
     "in base64": lambda one: base64.b64encode(one.encode()).decode(),
     "in an address": lambda one: quote(one, safe=""),
     "in JSON": lambda one: json.dumps(one)[1:-1],
+    "for a shell": shlex.quote,
+    "in HTML": html.escape,
+    "as Python shows it": lambda one: repr(one)[1:-1],
+    "in a form": quote_plus,
 }
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 async def test_in_no_form_is_a_secret_told_that_a_program_repeats(tmp_path, form):
-    secret = 'S3cret"/Passw0rd'
+    secret = "S3cret\"/' Passw0rd "
     proof = await asked(tmp_path, printing(form(secret), 1, tmp_path), secret)
     assert proof.message.endswith("exit code 1: ***")
 

@@ -10,6 +10,7 @@ from bailiff.decisions.node_loss.settings import NodeLossSettings
 from bailiff.worker import Shard
 from bailiff.worker.lead.sharding import shard_of
 from bailiff.worker.systems.node_loss.settings import NodeLossMode
+from bailiff.worker.systems.node_loss.watched import PodMark
 from tests.harness.worlds.appointment import Appointment
 from tests.harness.worlds.node_loss_world import NodeLossWorld
 
@@ -57,6 +58,37 @@ async def test_pods_of_a_node_that_is_back_are_not_marked_any_more():
         await asyncio.sleep(200)
     assert said_ready(world, "web") == "True"
     assert world.events_on("web") == []
+
+
+async def test_nor_in_the_moment_before_the_next_look():
+    world = three_nodes()
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(60)
+        watched = world.loss.fleet.get("a0")
+        assert watched is not None
+        mark = PodMark("default", "web", "uid-web", "stuck")
+        watched.to_mark[mark] = "why"
+        world.come_back("a0")
+        await asyncio.sleep(0)
+        assert watched.is_lost
+        await world.loss.marker.attempt(mark, 0)
+    assert "NodeLossStuck" not in world.events_on("web")
+
+
+async def test_nor_are_those_of_a_node_of_which_nothing_is_heard():
+    """It says by its condition that it is ready; the watch of Leases hangs."""
+    world = three_nodes()
+    async with world.running():
+        await asyncio.sleep(20)
+        world.deny(500, "patch", until=130)
+        world.fall_silent("a0")
+        await asyncio.sleep(60)
+        world.lease_watch_broken = True
+        await asyncio.sleep(20)
+        world.set_ready("a0", "True")
+        await asyncio.sleep(100)
+    assert said_ready(world, "web") == "True"
 
 
 async def test_one_that_many_pods_wait_behind_is_not_marked_after_its_node_is_back():

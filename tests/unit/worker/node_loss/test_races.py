@@ -208,3 +208,29 @@ async def test_a_pod_that_came_later_does_not_say_that_its_node_is_lost_before_i
         world.add("late", "a0", created=world.clock.now())
         await asyncio.sleep(200)
         assert world.pods["late"].status.reason == ""
+
+
+async def test_a_node_that_is_heard_of_again_after_it_was_given_up_is_looked_at_once_more():
+    """The watch of nodes hangs, so that nothing tells that it is ready."""
+    world = world_with()
+    for index in range(60):
+        world.add(f"pod-{index}", "a0")
+    world.latency = 2.0
+    async with world.running():
+        await asyncio.sleep(20)
+        world.set_ready("a0", "False")
+        world.fall_silent("a0")
+        while not world.deleted:
+            await asyncio.sleep(1)
+        world.deaf = True
+        ready = world.nodes["a0"].status.conditions[0]
+        conditions = (replace(ready, status="True", last_transition_time=world.clock.now()),)
+        node = world.nodes["a0"]
+        world.nodes["a0"] = replace(node, status=replace(node.status, conditions=conditions))
+        world.silent.discard("a0")
+        world.renew("a0")
+        await asyncio.sleep(4)
+        before = len(world.deleted)
+        await asyncio.sleep(60)
+        assert before < 60
+        assert len(world.deleted) == before

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bailiff.worker.systems.system import Parts
 
 # Questions under way; each may be a program of its own.
-_AT_A_TIME = 16
+_AT_A_TIME = 32
 # Seconds between two questions about a machine that is not said to be off: it may be switched off
 # later, or its controller may answer again. Doubled with each, up to the last number.
 _ASK_AGAIN, _LONGEST = 60.0, 300.0

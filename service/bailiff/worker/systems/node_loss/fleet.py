@@ -8,7 +8,14 @@ from bailiff.decisions.node_loss.judging import evicting_taint
 from bailiff.decisions.node_loss.memory import memory_of
 from bailiff.decisions.node_loss.pace import ZonePacer
 from bailiff.decisions.node_loss.standing import LOST
-from bailiff.decisions.node_loss.zones import count_zones, pace_of, zone_of, zones_down
+from bailiff.decisions.node_loss.zones import (
+    ZoneState,
+    count_zones,
+    pace_of,
+    zone_of,
+    zone_state,
+    zones_down,
+)
 from bailiff.worker.systems.node_loss.watched import WatchedNode
 
 if TYPE_CHECKING:
@@ -18,7 +25,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.node_loss.memory import NodeLossMemory
     from bailiff.decisions.node_loss.report import StuckPod
     from bailiff.decisions.node_loss.settings import NodeLossSettings
-    from bailiff.decisions.node_loss.silence import Moment
+    from bailiff.decisions.node_loss.silence import Glance, Moment
     from bailiff.kinds import Node
     from bailiff.worker.systems.node_loss.leases import NodeLeases
 
@@ -41,6 +48,9 @@ class Fleet:
         self._lost: dict[str, WatchedNode] = {}
         self._pacer = ZonePacer()
         self._down: frozenset[str] = frozenset()
+        self._by_zone: dict[str, ZoneCount] = {}
+        # One that has a ready node, so that not all zones are down.
+        self._standing: ZoneCount | None = None
         self.zones: tuple[ZoneCount, ...] = ()
 
     def get(self, name: str) -> WatchedNode | None:
@@ -88,6 +98,9 @@ class Fleet:
         if state in LOST:
             self._lost[name] = watched
             news |= watched.doubt(node) or vigil.lives is not lived
+            if vigil.lives and not lived:
+                # It may be ready as well, which a watch that hangs has not told: look once more.
+                watched.given_up = False
         elif self._lost.pop(name, None) is not None:
             watched.come_back()
         return watched, news
@@ -95,9 +108,24 @@ class Fleet:
     def see_all(self, nodes: Iterable[Node], moment: Moment) -> list[str]:
         """Look at all nodes; the names of those that changed."""
         seen = [(node, *self.see(node, moment)) for node in nodes]
-        self.zones = count_zones((node, not watched.is_lost) for node, watched, _ in seen)
+        self._take_zones(count_zones((node, not one.is_lost) for node, one, _ in seen))
         changed = [watched.name for _, watched, news in seen if news]
         return changed + self._after_zones_were_down(moment)
+
+    def _take_zones(self, zones: tuple[ZoneCount, ...]) -> None:
+        self.zones, self._by_zone = zones, {one.name: one for one in zones}
+        ready = (one for one in zones if zone_state(one, self._settings) is not ZoneState.FULL)
+        self._standing = next(ready, None)
+
+    def zones_around(self, zone: str) -> tuple[ZoneCount, ...]:
+        """As many of the zones as what becomes of this one depends on.
+
+        There may be a zone for each site: to look at all of them for each node that is lost would
+        take seconds.
+        """
+        own = self._by_zone.get(zone)
+        others = (self._standing,) if self._standing is not None else self.zones[:1]
+        return others if own is None else tuple(dict.fromkeys((own, *others)))
 
     def counts(self, watched: WatchedNode) -> bool:
         """Whether the node's time goes on; it does not where its zone is down."""
@@ -117,17 +145,26 @@ class Fleet:
         waiting = [one for one in self._lost.values() if self._waits(one, moment)]
         waiting.sort(key=lambda one: -one.vigil.lost_for(moment.elapsed))
         found = []
+        # Zones that give nobody a turn at this look, however many of their nodes wait.
+        spent = set(self._down)
         for watched in waiting:
-            node = node_of(watched.name)
+            zone = watched.zone
+            node = None if zone in spent else node_of(watched.name)
             if node is None or self._is_left(node):
                 continue
-            zone = zone_of(node)
-            rate = pace_of(zone, self.zones, self._settings).rate / shards
+            rate = pace_of(zone, self.zones_around(zone), self._settings).rate / shards
             self._pacer.set_rate(zone, rate, moment.elapsed)
             if self._pacer.take(zone, moment.elapsed):
                 watched.turn_at = moment.now
                 found.append(watched)
+            else:
+                spent.add(zone)
         return found
+
+    def glance(self, node: Node, watched: WatchedNode, elapsed: float) -> Glance:
+        """How a node stands this moment, of which nothing is kept; it may be newer than a look."""
+        lease = self._leases.of(watched.name)
+        return watched.vigil.peek(node, lease, elapsed, self._settings)
 
     def _waits(self, watched: WatchedNode, moment: Moment) -> bool:
         over = watched.vigil.lost_for(moment.elapsed) >= self._settings.after

@@ -56,6 +56,9 @@ DAEMON_SETS = Resource("apps", "v1", "daemonsets", DaemonSet)
 CLAIMS = Resource("", "v1", "persistentvolumeclaims", PersistentVolumeClaim)
 
 _AT_A_TIME = 8
+# DaemonSets of a namespace by whose selectors pods are looked at that nobody manages, each of them
+# with each look at the node: whoever may make some there could have thousands.
+_MOST_SETS = 100
 # Seconds that the fence has to answer before the pods of a node go without its word.
 _FENCE_HAS = 30.0
 # Seconds until the second try, doubled with each further one, up to the last number.
@@ -202,7 +205,8 @@ class Keeper(Retrying[str]):
         pods = list(self._parts.mirror.pods_on(watched.name))
         sets: list[DaemonSet] = []
         for namespace in _namespaces(one for one in pods if controller_of(one) is None):
-            sets += (await source.cluster.list(DAEMON_SETS, namespace=namespace)).items
+            listed = await source.cluster.list(DAEMON_SETS, namespace=namespace)
+            sets += listed.items[:_MOST_SETS]
         claims: list[PersistentVolumeClaim] = []
         for namespace, name in _claims(pods):
             # One that cannot be read counts as one that a single node may use.

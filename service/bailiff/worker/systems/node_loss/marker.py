@@ -8,6 +8,7 @@ import structlog
 
 from bailiff.cluster import ClusterError, ConflictError, FencedError, NotFoundError
 from bailiff.decisions import EventNote
+from bailiff.decisions.node_loss.standing import LOST
 from bailiff.decisions.node_loss.words import CONTROLLER, NODE_NOT_READY, STUCK_REASON, unresponsive
 from bailiff.worker.execute.actions import Mark
 from bailiff.worker.systems.node_loss.watched import PodMark
@@ -90,8 +91,13 @@ class Marker(Retrying[PodMark]):
         """Whether the node is lost still, by what is known this moment, and ours to speak of."""
         if not (self._parts.marks.owns(watched.name) and self._parts.election.may_act()):
             return False
+        node = self._parts.mirror.node(watched.name)
+        if node is None or not watched.is_lost:
+            return False
+        glance = self._fleet.glance(node, watched, self._parts.clock.elapsed())
         # One that was asked for while it was written is not written twice.
-        return watched.is_lost and key in watched.to_mark and key not in watched.marked
+        is_open = key in watched.to_mark and key not in watched.marked
+        return glance.state in LOST and is_open
 
     async def _do(self, pod: Pod, key: PodMark, message: str) -> None:
         now, actions = self._parts.clock.now(), self._parts.actions

@@ -94,10 +94,11 @@ class NodeLossInWorker(SystemInWorker):
         if self._deaf or not watched.vigil.is_known:
             return _NOT_KNOWN
         settings = self._mode.settings
-        now = watched.vigil.peek(node, self.leases.of(watched.name), moment.elapsed, settings)
+        now = self.fleet.glance(node, watched, moment.elapsed)
         if not now.state.is_lost:
             return _READY
-        facts = watched.facts(node, settings, self.fleet.zones, moment, lives=now.lives)
+        zones = self.fleet.zones_around(watched.zone)
+        facts = watched.facts(node, settings, zones, moment, lives=now.lives)
         pods = (*scene.pods, *(scene.neighbours or ()))
         options = self._explaining if explain else self._parts.settings.options
         return NodeLossRound(node, pods, facts, scene.now, options)
@@ -105,7 +106,11 @@ class NodeLossInWorker(SystemInWorker):
     def evaluated(self, node: Node, report: Value | None) -> None:
         """See SystemInWorker."""
         watched = self.fleet.get(node.metadata.name)
-        if watched is None or not isinstance(report, NodeLossReport):
+        if watched is None:
+            return
+        if not isinstance(report, NodeLossReport):
+            # It is back, or nobody knows: what was to be written of its pods is not true any more.
+            watched.to_mark.clear()
             return
         watched.stuck = report.stuck
         notes = [one for one in _notes(node, report, watched) if one.reason not in watched.told]
