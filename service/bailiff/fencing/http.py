@@ -37,10 +37,11 @@ async def ask_http(hook: HttpHook, node: str, fields: Mapping[str, str]) -> Answ
     context = await asyncio.to_thread(_context, hook)
     try:
         body = await _body(url, login, context)
+    except aiohttp.ClientConnectorError as error:
+        raise NoProofError(without(secrets, f"{url}: {error}")) from None
     except aiohttp.ClientError as error:
-        raise NoProofError(
-            without(secrets, f"{url}: {str(error) or type(error).__name__}")
-        ) from None
+        # Its words may quote a header that was cut, and with it a part of what was sent.
+        raise NoProofError(f"{url}: no answer in HTTP ({type(error).__name__})") from None
     except OSError as error:
         raise NoProofError(f"{url}: {error.strerror or type(error).__name__}") from None
     value = _value_at(hook.pointer, body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import html
 import json
@@ -81,6 +82,23 @@ async def test_the_login_is_not_told_in_base64_either(tmp_path):
     async with serving(power_state(encoded)) as port:
         proof = await asked(tmp_path, by_password(port, tmp_path))
     assert proof.message.endswith(" is '***'")
+
+
+async def test_no_part_of_a_login_is_told_that_a_server_repeats_in_a_header_too_long(tmp_path):
+    async def repeating(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked = await reader.readuntil(b"\r\n\r\n")
+        login = next(one for one in asked.split(b"\r\n") if one.startswith(b"Authorization"))
+        writer.write(b"HTTP/1.1 200 OK\r\nX-Echo: " + login + b"x" * 20_000 + b"\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(repeating, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        proof = await asked(tmp_path, by_password(port, tmp_path))
+    assert not proof.off
+    encoded = aiohttp.encode_basic_auth(USER, PASSWORD).partition(" ")[2]
+    assert encoded[:6] not in proof.message
+    assert "no answer in HTTP" in proof.message
 
 
 def parted(secret: str) -> str:

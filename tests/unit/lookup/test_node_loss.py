@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from bailiff.decisions import SYSTEMS, Options
 from bailiff.decisions.node_loss.memory import NodeLossMemory
-from bailiff.kinds import Node, Pod
+from bailiff.kinds import Annotations, Node, NodeSpec, Pod, Taint
 from bailiff.kinds.lease import Lease
 from bailiff.lookup import ForbiddenError, LookUps
 from tests.harness.clocks import ManualClock
@@ -141,6 +141,36 @@ CASES = [
         id="the fence is not believed",
     ),
 ]
+
+
+async def test_a_person_is_believed_where_the_fence_is_not():
+    told = note(since=ago(400), renewed=ago(450), released=ago(50), distrust="why")
+    one = node("True", note=told)
+    assert await said(one, lease(ago(450)), pod("StatefulSet")) == "KEEP Contradiction"
+    taint = Taint(key="node.kubernetes.io/out-of-service", effect="NoSchedule")
+    tainted = replace(one, spec=NodeSpec(taints=(taint,)))
+    assert await said(tainted, lease(ago(450)), pod("StatefulSet")) == "EVICT_NOW NodeOff"
+
+
+async def test_nodes_that_a_worker_has_noted_as_lost_count_in_their_zone():
+    """Their conditions are True: no controller says otherwise."""
+    one = node("True", note=note(since=None, renewed=ago(450)))
+    silent = [
+        replace(
+            other,
+            metadata=replace(
+                other.metadata,
+                uid=f"uid-{index}",
+                annotations=Annotations(node_loss=note(uid=f"uid-{index}").text()),
+            ),
+        )
+        for index, other in enumerate(others())
+    ]
+    source = DictSource.of(one, *silent, pod())
+    source.objects[Lease] = [lease(ago(450))]
+    plan = await LookUps(source, SYSTEMS, CLOCK, 3.0).node("n1", Options(node_loss=True))
+    (decision,) = plan.answer().decisions
+    assert "AllZonesDown" in [found.reason for found in decision.findings]
 
 
 @pytest.mark.parametrize(("one", "its", "expected"), CASES)

@@ -11,8 +11,9 @@ from bailiff.decisions.node_loss.facts import NodeLossFacts, OffProof
 from bailiff.decisions.node_loss.findings import unheard
 from bailiff.decisions.node_loss.memory import memory_of
 from bailiff.decisions.node_loss.needs import claim_names, controller_of
+from bailiff.decisions.node_loss.proof import is_held_by_distrust
 from bailiff.decisions.node_loss.settings import DEFAULTS
-from bailiff.decisions.node_loss.standing import ready_condition, standing_of
+from bailiff.decisions.node_loss.standing import lives, ready_condition, standing_of
 from bailiff.decisions.node_loss.zones import count_zones
 from bailiff.decisions.seen import NotRead, Wanted
 from bailiff.decisions.system import Unread
@@ -48,7 +49,7 @@ def look_up(scene: Scene) -> _Looking:
     """The node's Lease; and where the node is lost all nodes, and what binds its pods.
 
     Since when it is lost tells the note that a worker has left on it, if there is one. Other nodes
-    count by their Ready condition alone. What may not be read binds a pod.
+    count by their Ready condition and such a note. What may not be read binds a pod.
     """
     node = scene.node
     if node is None:
@@ -93,20 +94,23 @@ def _as_noted(facts: NodeLossFacts, node: Node, now: datetime) -> NodeLossFacts:
     if not memory.holds_of(node, facts.lease, state, now):
         return facts
     is_released = memory.released is not None
+    is_held = memory.distrust and is_held_by_distrust(node, lives=lives(facts, now))
     return replace(
         facts,
         settings=replace(DEFAULTS, after=memory.after),
         lost_since=memory.since,
         # While the time lasts it is told until when; who waits after it waits for a turn.
         released=None if not is_released and memory.lost_for(now) < memory.after else is_released,
-        contradiction=memory.distrust,
+        contradiction=memory.distrust if is_held else "",
         proof=OffProof(off=True, by=memory.fenced) if memory.fenced else None,
     )
 
 
 def _is_ready(one: Node, lost: Node) -> bool:
-    condition = ready_condition(one)
-    is_lost = one.metadata.name == lost.metadata.name
+    """By its condition, unless a worker has noted that it is lost, who takes that away again."""
+    condition, memory = ready_condition(one), memory_of(one.metadata.annotations.node_loss)
+    is_noted = memory is not None and memory.uid == one.metadata.uid
+    is_lost = is_noted or one.metadata.name == lost.metadata.name
     return not is_lost and condition is not None and condition.status == "True"
 
 

@@ -25,6 +25,14 @@ def proof_of(node: Node, facts: NodeLossFacts) -> str:
     return ""
 
 
+def is_held_by_distrust(node: Node, *, lives: bool) -> bool:
+    """Whether nobody goes since the fence of a node is not believed.
+
+    A person who vouches by the taint is believed all the same, once the node does not live.
+    """
+    return lives or not is_out_of_service(node)
+
+
 def contradiction_in(node: Node, facts: NodeLossFacts, *, lives: bool) -> str:
     """Why what is known of a node cannot be; empty: it can.
 

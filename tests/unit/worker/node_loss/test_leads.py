@@ -14,7 +14,9 @@ from tests.harness.worlds.appointment import Appointment
 from tests.harness.worlds.node_loss_world import NodeLossWorld, SaidOff
 from tests.unit.worker.node_loss.scene import (
     LATEST,
+    OUT_OF_SERVICE,
     all_not_ready,
+    forced,
     note_since,
     three_nodes,
 )
@@ -171,3 +173,24 @@ async def test_whoever_has_lost_its_lead_begins_anew():
         await asyncio.sleep(300)
         world.loss.lost()
         assert world.loss.describe()["nodes"] == 0
+
+
+async def test_who_leads_again_goes_by_nothing_that_it_heard_when_it_led_before():
+    """Another has led meanwhile, has heard otherwise, and has taken the taint away."""
+    fence, election = SaidOff(), Appointment(leads=True)
+    mode = NodeLossMode(fence=fence, taints_fenced=True)
+    world = three_nodes(mode, election=election)
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(LATEST)
+        assert [one.key for one in world.nodes["a0"].spec.taints] == [OUT_OF_SERVICE]
+        election.leads = False
+        await asyncio.sleep(10)
+        fence.off = False
+        world.taint_node("a0")
+        world.add("db-0", "a0", owner="StatefulSet")
+        world.mark_terminating("db-0")
+        await asyncio.sleep(10)
+        election.appoint()
+        await asyncio.sleep(60)
+    assert (forced(world), world.nodes["a0"].spec.taints) == ({"web"}, ())

@@ -142,7 +142,8 @@ class NodeLossInWorker(SystemInWorker):
         moment = self._moment()
         for watched in self.fleet.lost:
             node = self._parts.mirror.node(watched.name)
-            if node is not None and watched.vigil.is_known and watched.turn_at is None:
+            watched.forget_turn()
+            if node is not None and watched.vigil.is_known:
                 self.fleet.recall(node, watched, moment)
             self.keeper.ask_for(watched.name)
         # Those that have come back carry what another has written still.

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.node_loss.facts import NodeLossFacts
 from bailiff.decisions.node_loss.memory import NodeLossMemory
-from bailiff.decisions.node_loss.needs import is_out_of_service
-from bailiff.decisions.node_loss.proof import contradiction_in
+from bailiff.decisions.node_loss.proof import contradiction_in, is_held_by_distrust
 from bailiff.decisions.node_loss.silence import Vigil
 from bailiff.decisions.node_loss.standing import LOST
 
@@ -86,13 +85,7 @@ class WatchedNode:
 
     def forget_loss(self) -> None:
         """Its time starts over, or it is back."""
-        self.turn_at: datetime | None = None
-        self.given_up = False
-        self.asked_at: float | None = None
-        self.answer: OffProof | None = None
-        self.heard_at = 0.0
-        self.refuted = ""
-        self.proof: OffProof | None = None
+        self.forget_turn()
         self.contradiction = self.distrust
         self.daemon_sets: tuple[DaemonSet, ...] = ()
         self.claims: tuple[PersistentVolumeClaim, ...] = ()
@@ -101,6 +94,16 @@ class WatchedNode:
         self.to_mark: dict[PodMark, str] = {}
         self.marked.clear()
         self.events.clear()
+
+    def forget_turn(self) -> None:
+        """Another worker may have led meanwhile, and have heard otherwise."""
+        self.turn_at: datetime | None = None
+        self.given_up = False
+        self.asked_at: float | None = None
+        self.answer: OffProof | None = None
+        self.heard_at = 0.0
+        self.refuted = ""
+        self.proof: OffProof | None = None
 
     def come_back(self) -> None:
         """It lives: whoever has spoken of another machine is believed again."""
@@ -164,7 +167,7 @@ class WatchedNode:
             node: as it is now: it may have been tainted since the last look.
             lives: likewise.
         """
-        if self.distrust and (lives or not is_out_of_service(node)):
+        if self.distrust and is_held_by_distrust(node, lives=lives):
             return self.distrust
         if self.refuted and lives:
             return self.refuted
