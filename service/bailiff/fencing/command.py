@@ -50,11 +50,11 @@ async def ask_command(hook: CommandHook, node: str, fields: Mapping[str, str]) -
     # A secret may be parted by what is not printable, and has to be looked for without that.
     said = without([*secrets.values()], printed[-1]).strip()[:_LONGEST] if printed else ""
     told = f"{argv[0]}: exit code {ended.code}" + (f": {said}" if said else "")
-    if ended.code in hook.off and ended.code not in hook.on:
+    if ended.code in hook.off_codes and ended.code not in hook.on_codes:
         if not {one.strip() for one in output.splitlines()}.intersection(hook.says):
             raise NoProofError(f"{told}, but no line says {hook.says[0]!r}")
         return Answer(off=True, by=_BY, message=told)
-    if ended.code in hook.on:
+    if ended.code in hook.on_codes:
         return Answer(off=False, by=_BY, message=told)
     raise NoProofError(told)
 

@@ -50,7 +50,7 @@ async def ask_http(hook: HttpHook, node: str, fields: Mapping[str, str]) -> Answ
     told = without(secrets, f"{url}: {hook.pointer} is {shown!r}")[:400]
     if not isinstance(value, str):
         raise NoProofError(told)
-    return Answer(off=value in hook.off, by=_BY, message=told)
+    return Answer(off=value in hook.off_values, by=_BY, message=told)
 
 
 async def _body(url: str, login: Mapping[str, str], context: ssl.SSLContext | bool) -> bytes:

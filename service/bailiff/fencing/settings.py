@@ -42,9 +42,10 @@ class CommandHook(Value, frozen=True, forbid_unknown_fields=True):
         argv: the program and its arguments, with placeholders.
         stdin: written to its standard input as `key=value`, a line each, as fence agents read it.
         stdin_files: the same with the content of files, which is secret and read each time.
-        on: exit codes by which the machine is on. 0: as fence agents have it.
-        off: those by which it is off, if the program says so in words, too. 2: as fence agents have
-            it; but an interpreter ends with that as well where its script is missing.
+        on_codes: exit codes by which the machine is on. 0: as fence agents have it. No field is
+            called `on` or `off`, which YAML takes for true and false.
+        off_codes: those by which it is off, if the program says so in words, too. 2: as fence
+            agents have it; but an interpreter ends with that as well where its script is missing.
         says: lines of which one has to stand in the output where it is off. `Status: OFF`: as fence
             agents print it.
     """
@@ -52,8 +53,8 @@ class CommandHook(Value, frozen=True, forbid_unknown_fields=True):
     argv: Annotated[tuple[Text, ...], Meta(min_length=1, max_length=100)]
     stdin: Mapping[str, Text] = {}
     stdin_files: Mapping[str, PathText] = {}
-    on: tuple[ExitCode, ...] = (0,)
-    off: tuple[ExitCode, ...] = (2,)
+    on_codes: tuple[ExitCode, ...] = (0,)
+    off_codes: tuple[ExitCode, ...] = (2,)
     says: Annotated[tuple[Line, ...], Meta(min_length=1, max_length=20)] = ("Status: OFF",)
 
 
@@ -63,7 +64,7 @@ class HttpHook(Value, frozen=True, forbid_unknown_fields=True):
     Attributes:
         url: with placeholders.
         pointer: to the value in the JSON of the answer (RFC 6901).
-        off: the values by which the machine is off; any other is no proof, as `PoweringOff`.
+        off_values: the values by which the machine is off; any other is no proof, as `PoweringOff`.
         username_file: for basic authentication, with `password_file`; read each time.
         password_file: see there.
         token_file: of a bearer token; read each time.
@@ -73,7 +74,7 @@ class HttpHook(Value, frozen=True, forbid_unknown_fields=True):
 
     url: Text
     pointer: Text = "/PowerState"
-    off: Annotated[tuple[Text, ...], Meta(min_length=1, max_length=20)] = ("Off",)
+    off_values: Annotated[tuple[Text, ...], Meta(min_length=1, max_length=20)] = ("Off",)
     username_file: Text = ""
     password_file: Text = ""
     token_file: Text = ""

@@ -67,7 +67,9 @@ async def test_an_interpreter_whose_script_is_missing_proves_nothing(tmp_path):
 
 
 async def test_the_word_may_be_another_and_stand_in_any_line(tmp_path):
-    assert (await asked(tmp_path, ending(9, "Chassis off\nbye", off=[9], says=["Chassis off"]))).off
+    assert (
+        await asked(tmp_path, ending(9, "Chassis off\nbye", offCodes=[9], says=["Chassis off"]))
+    ).off
 
 
 async def test_a_file_that_is_being_written_proves_nothing(tmp_path):
@@ -104,12 +106,12 @@ async def test_a_file_is_parsed_once_for_all_who_ask_and_again_when_it_has_chang
 
 
 async def test_a_code_that_means_both_proves_nothing(tmp_path):
-    assert not (await asked(tmp_path, ending(2, on=[2], off=[2]))).off
+    assert not (await asked(tmp_path, ending(2, onCodes=[2], offCodes=[2]))).off
 
 
 async def test_a_program_that_a_signal_ended_proves_nothing(tmp_path):
     program = "print('Status: OFF', flush=True); import os; os.kill(os.getpid(), 2)"
-    assert not (await asked(tmp_path, running(program, off=[2, 130]))).off
+    assert not (await asked(tmp_path, running(program, offCodes=[2, 130]))).off
 
 
 async def test_a_program_that_hangs_proves_nothing(tmp_path):
@@ -128,6 +130,16 @@ async def test_a_program_that_is_not_there_proves_nothing(tmp_path):
     proof = await asked(tmp_path, {"command": {"argv": [str(tmp_path / "none")]}})
     assert not proof.off
     assert "No such file" in proof.message
+
+
+async def test_all_fields_can_be_written_in_yaml_without_quotes(tmp_path):
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho Status: OFF\nexit 2\n")
+    program.chmod(0o755)
+    command = f"{{argv: [{program}, '{{node}}'], offCodes: [2], onCodes: [0]}}"
+    file = tmp_path / "fence.yaml"
+    file.write_text(f"deadline: 5\ncommand: {command}\nmachines: {{n1: {{}}}}\n")
+    assert (await FileFence(file, SystemClock(), settles_in=0).ask("n1")).off
 
 
 async def test_a_node_that_is_not_listed_proves_nothing(tmp_path):

@@ -55,7 +55,7 @@ class NodeLossSystem(System[NodeLossFacts]):
         lease = "" if facts.lease is None else facts.lease.metadata.name
         if lease and lease != scene.node_name:
             why = f"must be the Lease of node {scene.node_name}"
-            raise FactsError(f"$.{self.section}.lease.metadata.name", why)
+            raise FactsError("$.nodeLoss.lease.metadata.name", why)
 
     def cost(self, scene: Scene, facts: NodeLossFacts, options: Options) -> Cost:
         """Each pod is looked at in the round and for the report."""

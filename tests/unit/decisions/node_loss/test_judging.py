@@ -120,8 +120,9 @@ def test_nobody_is_judged_unasked():
 
 def test_the_lease_of_another_node_is_refused():
     asked = Asked(pods=(a_pod(),), facts={"lease": {"metadata": {"name": "n2"}}})
-    with pytest.raises(FactsError, match="must be the Lease of node n1"):
+    with pytest.raises(FactsError, match="must be the Lease of node n1") as raised:
         asked.answer()
+    assert raised.value.path == "$.nodeLoss.lease.metadata.name"
 
 
 def test_a_lease_of_the_node_counts():
