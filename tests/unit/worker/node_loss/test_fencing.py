@@ -6,9 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
-from bailiff.kinds import Taint
+from bailiff.kinds import Taint, Toleration
 from bailiff.kinds.meta import ObjectMeta
+from bailiff.kinds.taint import UNREACHABLE
 from bailiff.kinds.volume_claim import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from tests.harness.worlds.node_loss_world import NodeLossWorld, SaidOff
 from tests.unit.worker.node_loss.scene import (
@@ -185,3 +187,21 @@ async def test_a_claim_for_one_node_needs_proof(mode, needs):
         world.fall_silent("a0")
         await asyncio.sleep(LATEST + 60)
         assert ("default/files" in stuck(world)) is needs
+
+
+async def test_where_taints_evict_the_fence_releases_what_they_have_deleted_and_nobody_else():
+    """As in most clusters: the node controller taints, taint eviction deletes, and a pod hangs."""
+    world = world_with(SaidOff(), taints_fenced=True)
+    async with world.running():
+        world.fall_silent("a0")
+        await asyncio.sleep(60)
+        world.set_ready("a0", "Unknown")
+        forever = Toleration(key=UNREACHABLE, operator="Exists")
+        for name in ("db-0", "web"):
+            pod = world.pods[name]
+            world.put(replace(pod, spec=replace(pod.spec, tolerations=(forever,))))
+        world.taint_node("a0", Taint(key=UNREACHABLE, effect="NoExecute"))
+        world.mark_terminating("db-0")
+        await asyncio.sleep(LATEST)
+    assert (graces(world, "db-0"), graces(world, "web")) == ([0], [])
+    assert [one.key for one in world.nodes["a0"].spec.taints] == [UNREACHABLE, OUT_OF_SERVICE]

@@ -40,9 +40,10 @@ class Fleet:
         zones: how many nodes of each are ready, as of the last look at all.
     """
 
-    def __init__(self, settings: NodeLossSettings, leases: NodeLeases) -> None:
-        """Watch no node yet."""
+    def __init__(self, settings: NodeLossSettings, leases: NodeLeases, *, fenced: bool) -> None:
+        """Watch no node yet; `fenced`: there is a fence to ask, also where taints evict."""
         self._settings = settings
+        self._fenced = fenced
         self._leases = leases
         self._nodes: dict[str, WatchedNode] = {}
         self._lost: dict[str, WatchedNode] = {}
@@ -150,7 +151,9 @@ class Fleet:
         for watched in waiting:
             zone = watched.zone
             node = None if zone in spent else node_of(watched.name)
-            if node is None or self._is_left(node):
+            # Where taints evict a turn is good for the fence alone: what it says of the machine
+            # releases pods that are being deleted and do not go.
+            if node is None or (self._is_left(node) and not self._fenced):
                 continue
             rate = pace_of(zone, self.zones_around(zone), self._settings).rate / shards
             self._pacer.set_rate(zone, rate, moment.elapsed)

@@ -68,7 +68,7 @@ class NodeLossInWorker(SystemInWorker):
         self._mode = mode
         self._explaining = replace(parts.settings.options, explain=True)
         self.leases = NodeLeases(parts.clock)
-        self.fleet = Fleet(mode.settings, self.leases)
+        self.fleet = Fleet(mode.settings, self.leases, fenced=mode.fence is not None)
         self.metrics = NodeLossMetrics(parts.registry, on_paper=parts.settings.on_paper)
         writes = self.metrics.writes
         self.keeper = Keeper(parts, mode, self.fleet, self.leases, writes)
