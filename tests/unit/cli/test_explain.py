@@ -33,6 +33,12 @@ def test_explain_tells_people_what_when_and_why(run):
     ]
 
 
+def test_files_are_not_asked_whether_a_node_is_lost(run):
+    result = run("explain", *BOTH, "--node-loss")
+    assert result.exit_code == 2
+    assert "--node-loss is of a node or pod of a cluster" in result.output
+
+
 @pytest.mark.parametrize(
     ("now", "decided"),
     [
