@@ -12,6 +12,7 @@ from bailiff.decisions import SYSTEMS
 from bailiff.decisions.device_taints.pods import USED
 from bailiff.decisions.node_loss.findings import CAUSE, DOUBTED, LEFT_TO_TAINTS, READY, STUCK
 from bailiff.decisions.node_loss.standing import NodeState
+from bailiff.decisions.node_loss.zones import ALL_DOWN, ZONE_DOWN
 from bailiff.decisions.pressure.ranking import RankKey
 
 # A stable code is one word in capitals and small letters, which no message is.
@@ -35,8 +36,8 @@ _TYPES = {"Reports"} | {
 
 def spoken_codes() -> set[str]:
     """Reasons, rules, outcomes, and reasons of conditions."""
-    of_losses = {CAUSE, DOUBTED, LEFT_TO_TAINTS, STUCK, READY.reason, *NodeState}
-    return {*_said(), *RankKey, USED, *of_losses} - _KUBERNETES_WORDS - _TYPES
+    of_losses = {CAUSE, DOUBTED, LEFT_TO_TAINTS, STUCK, READY.reason, ALL_DOWN, ZONE_DOWN}
+    return {*_said(), *RankKey, USED, *of_losses, *NodeState} - _KUBERNETES_WORDS - _TYPES
 
 
 def _said() -> Iterator[str]:

@@ -137,6 +137,9 @@ def explain(
     if node_loss:
         options = replace(options, node_loss=True)
     with told():
+        if node_loss and files:
+            why = "files do not tell whether its kubelet lives"
+            raise InputError(f"--node-loss is of a node or pod of a cluster: {why}")
         of_pressure = (summary, pods, config, extensions, state, signal)
         _refuse(dict(zip(_OF_PRESSURE, of_pressure, strict=True)))
         asked = explaining.ExplainArguments(words, files, namespace, now, bound_at)

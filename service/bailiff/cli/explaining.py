@@ -79,9 +79,6 @@ def explain(
     in_full = True if output is Format.TEXT else None
     asking = Asking(systems_of(systems), options, parse_instant(asked.now, "--now"), in_full)
     if asked.files:
-        if options.node_loss:
-            why = "files do not tell whether its kubelet lives"
-            raise InputError(f"--node-loss is of a node or pod of a cluster: {why}")
         bound = parse_instant(asked.bound_at, "--bound-at")
         return _of_files(asking, Objects(asked.files, asked.namespace), wanted, bound)
     answer = _of_cluster(asking, chosen, _one_of_cluster(asked, wanted), asked.namespace)
