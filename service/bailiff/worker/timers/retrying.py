@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 
 
+# A wait is doubled no more often.
+_DOUBLED = 10
+
+
 class Again(NamedTuple):
     """Not done yet.
 
@@ -31,6 +35,12 @@ class Again(NamedTuple):
 
     seconds: float
     failed: bool = True
+
+    @classmethod
+    def doubled(cls, first: float, failures: int, most: float) -> Again:
+        """After a failure: `first` seconds, doubled for each that was before it, `most` at most."""
+        # The exponent is bounded too: no float is as large as the power would grow.
+        return cls(min(first * 2 ** min(failures, _DOUBLED), most))
 
 
 class _Asked(NamedTuple):

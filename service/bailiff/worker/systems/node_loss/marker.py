@@ -81,7 +81,7 @@ class Marker(Retrying[PodMark]):
         except ClusterError as error:
             self._writes.labels(key.what, "failed").inc()
             log.info("pod of a lost node not marked", pod=pod.key, error=str(error))
-            return Again(min(_FAILURE_DELAY * 2 ** min(failures, 10), _MAX_DELAY))
+            return Again.doubled(_FAILURE_DELAY, failures, _MAX_DELAY)
         else:
             self._writes.labels(key.what, self._written).inc()
         watched.marked.add(key)

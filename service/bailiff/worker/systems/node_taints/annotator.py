@@ -84,14 +84,14 @@ class Annotator(Retrying[str]):
             await annotate(self._parts.actions, note.node, note.text)
         except ConflictError:
             self._writes.labels("outdated").inc()
-            return _later(_CONFLICT_DELAY, failures)
+            return Again.doubled(_CONFLICT_DELAY, failures, _MAX_DELAY)
         except FencedError:
             # Whoever leads writes it; if that is us again, all nodes are looked at anew.
             self._writes.labels("fenced").inc()
         except ClusterError as error:
             self._writes.labels("failed").inc()
             self._complain(name, error)
-            return _later(_FAILURE_DELAY, failures)
+            return Again.doubled(_FAILURE_DELAY, failures, _MAX_DELAY)
         else:
             self._writes.labels("written").inc()
         self._settled(name)
@@ -107,11 +107,6 @@ class Annotator(Retrying[str]):
             self._failing.remove(name)
             if not self._failing:
                 log.info("nodes annotated again")
-
-
-def _later(delay: float, failures: int) -> Again:
-    # The exponent is bounded too: no float is as large as the power would grow.
-    return Again(min(delay * 2 ** min(failures, 10), _MAX_DELAY))
 
 
 async def annotate(actions: ObjectActions, node: Node, first_observed: str) -> None:

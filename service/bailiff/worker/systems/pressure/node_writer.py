@@ -205,7 +205,7 @@ class NodeWriter(Retrying[str]):
             log.warning("node not written, trying again", node=name, what=what, error=str(error))
         self._failing.add(name)
         # The exponent is bounded too: no float is as large as the power would grow.
-        return Again(min(_FAILURE_DELAY * 2 ** min(failures, 10), _MAX_DELAY))
+        return Again.doubled(_FAILURE_DELAY, failures, _MAX_DELAY)
 
 
 def status_body(node: Node, conditions: Sequence[NodeCondition], now: datetime) -> dict[str, Any]:
