@@ -20,6 +20,9 @@ NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 # Long after and shortly before the five minutes that a lost node has.
 LONG_AGO, JUST_NOW = NOW - timedelta(hours=1), NOW - timedelta(minutes=1)
 NODE = "n1"
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service:NoExecute"
+OFF = {"off": True, "by": "http"}
+WELL = [{"name": "a", "ready": 9, "notReady": 1}]
 
 
 def _taint(text: str) -> dict[str, str]:
@@ -42,9 +45,15 @@ def a_pod(name: str = "web", owner: str = "ReplicaSet", node: str = NODE, **more
     return msgspec.convert(body | more, Pod)
 
 
+LIVES = {"spec": {"renewTime": at(NOW - timedelta(seconds=5))}}
+
+
 def with_claim(name: str, claim: str) -> Pod:
     volume = {"name": "data", "persistentVolumeClaim": {"claimName": claim}}
     return a_pod(name, spec={"volumes": [volume]})
+
+
+DB = a_pod("db-0", owner="StatefulSet")
 
 
 def ending(pod: Pod, *, over: bool = True) -> Pod:

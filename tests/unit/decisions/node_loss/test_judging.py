@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,9 +10,13 @@ import pytest
 from bailiff.decisions import SYSTEMS, Options, Verdict
 from bailiff.decisions.cost import FactsError
 from tests.unit.decisions.node_loss.scene import (
+    DB,
     JUST_NOW,
+    LIVES,
     LONG_AGO,
     NOW,
+    OFF,
+    WELL,
     Asked,
     a_lease,
     a_pod,
@@ -21,14 +24,6 @@ from tests.unit.decisions.node_loss.scene import (
     ending,
     with_claim,
 )
-
-GUIDE = (Path(__file__).parents[4] / "docs" / "node-loss.md").read_text()
-OUT_OF_SERVICE = "node.kubernetes.io/out-of-service:NoExecute"
-UNREACHABLE = "node.kubernetes.io/unreachable:NoExecute"
-OFF = {"off": True, "by": "http"}
-LIVES = {"spec": {"renewTime": at(NOW - timedelta(seconds=5))}}
-WELL = [{"name": "a", "ready": 9, "notReady": 1}]
-DB = a_pod("db-0", owner="StatefulSet")
 
 
 def test_a_pod_goes_with_the_words_of_the_real_controller():

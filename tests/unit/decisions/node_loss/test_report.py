@@ -10,10 +10,9 @@ import pytest
 from bailiff.decisions.node_loss.taints import following_taints
 from bailiff.decisions.text import describe_taint
 from bailiff.kinds import Node
-from tests.unit.decisions.node_loss.scene import JUST_NOW, Asked, a_pod, ending
+from tests.unit.decisions.node_loss.scene import JUST_NOW, WELL, Asked, a_pod, ending
 
 READY: dict[str, Any] = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
-WELL = [{"name": "a", "ready": 9, "notReady": 1}]
 
 
 def names(references) -> list[str]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from tests.unit.decisions.node_loss.scene import (
+    DB,
     JUST_NOW,
+    LIVES,
     LONG_AGO,
-    NOW,
+    OFF,
+    OUT_OF_SERVICE,
+    WELL,
     Asked,
     a_pod,
     at,
@@ -20,12 +23,7 @@ from tests.unit.decisions.node_loss.scene import (
 )
 
 GUIDE = (Path(__file__).parents[4] / "docs" / "node-loss.md").read_text()
-OUT_OF_SERVICE = "node.kubernetes.io/out-of-service:NoExecute"
 UNREACHABLE = "node.kubernetes.io/unreachable:NoExecute"
-OFF = {"off": True, "by": "http"}
-LIVES = {"spec": {"renewTime": at(NOW - timedelta(seconds=5))}}
-WELL = [{"name": "a", "ready": 9, "notReady": 1}]
-DB = a_pod("db-0", owner="StatefulSet")
 
 CASES = [
     # What is judged, whom, and what is said.

@@ -14,30 +14,10 @@ if TYPE_CHECKING:
     from bailiff.worker import Election
     from tests.harness.worlds.node_loss_world import SaidOff
 
-# Seconds from when a node falls silent until its pods have gone: silent for 50, lost for 300.
-LATEST = 360
+# Seconds from when a node falls silent until its pods go: silent for 50, lost for 300. A Lease is
+# renewed every 10 s, and a look at all nodes comes every 5 s.
+EARLIEST, LATEST = 340, 360
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
-
-
-def world_with(
-    fence: SaidOff | None = None, election: Election | None = None, **mode
-) -> NodeLossWorld:
-    """A node with a pod that must not run twice, and one that may; both hang when deleted."""
-    world = NodeLossWorld(NodeLossMode(fence=fence, **mode), election=election)
-    world.lingering = True
-    world.add_nodes(3)
-    world.add("db-0", "a0", owner="StatefulSet")
-    world.add("web", "a0")
-    return world
-
-
-def graces(world: NodeLossWorld, name: str) -> list[int | None]:
-    deletes = [one for one in world.calls if one.verb == "delete" and one.name == name]
-    return [one.body.get("gracePeriodSeconds") for one in deletes]
-
-
-def taint_by_hand(world: NodeLossWorld, name: str) -> None:
-    world.taint_node(name, Taint(key=OUT_OF_SERVICE, value="nodeshutdown", effect="NoSchedule"))
 
 
 def three_nodes(mode: NodeLossMode | None = None, **settings) -> NodeLossWorld:
@@ -48,11 +28,27 @@ def three_nodes(mode: NodeLossMode | None = None, **settings) -> NodeLossWorld:
 
 
 def with_database(mode: NodeLossMode | None = None, **settings) -> NodeLossWorld:
-    """A pod that must not run twice, and hangs when it is deleted."""
+    """A node with a pod that must not run twice, and one that may; both hang when deleted."""
     world = three_nodes(mode, **settings)
     world.lingering = True
     world.add("db-0", "a0", owner="StatefulSet")
     return world
+
+
+def world_with(
+    fence: SaidOff | None = None, election: Election | None = None, **mode
+) -> NodeLossWorld:
+    """The same, with this fence."""
+    return with_database(NodeLossMode(fence=fence, **mode), election=election)
+
+
+def graces(world: NodeLossWorld, name: str) -> list[int | None]:
+    deletes = [one for one in world.calls if one.verb == "delete" and one.name == name]
+    return [one.body.get("gracePeriodSeconds") for one in deletes]
+
+
+def taint_by_hand(world: NodeLossWorld, name: str) -> None:
+    world.taint_node(name, Taint(key=OUT_OF_SERVICE, value="nodeshutdown", effect="NoSchedule"))
 
 
 def forced(world: NodeLossWorld) -> set[str]:

@@ -11,17 +11,9 @@ import pytest
 from bailiff.worker.systems.node_loss.settings import NodeLossMode
 from tests.harness.worlds.node_loss_world import NodeLossWorld, SaidOff
 from tests.harness.worlds.switch import Switch
+from tests.unit.worker.node_loss.scene import EARLIEST, LATEST, three_nodes
 
 pytestmark = pytest.mark.looptime(start=0)
-
-EARLIEST, LATEST = 340, 360
-
-
-def three_nodes(**settings) -> NodeLossWorld:
-    world = NodeLossWorld(**settings)
-    world.add_nodes(3)
-    world.add("web", "a0")
-    return world
 
 
 @pytest.mark.parametrize("until", [80, 200, 330])

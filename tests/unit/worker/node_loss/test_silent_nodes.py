@@ -14,24 +14,19 @@ from bailiff.kinds import Taint, Toleration
 from bailiff.kinds.taint import UNREACHABLE
 from bailiff.worker.systems.node_loss.settings import NodeLossMode
 from tests.harness.worlds.node_loss_world import NodeLossWorld
+from tests.unit.worker.node_loss.scene import EARLIEST, LATEST, three_nodes
 
 pytestmark = pytest.mark.looptime(start=0)
 
-# A node is silent 50 s after its last sign of life, and has 300 s from then on; a look at all nodes
-# comes every 5 s, and a Lease is renewed every 10 s.
-EARLIEST, LATEST = 350 - 10, 350 + 10
 
-
-def three_nodes() -> NodeLossWorld:
-    world = NodeLossWorld()
-    world.add_nodes(3)
-    world.add("web", "a0")
+def with_another() -> NodeLossWorld:
+    world = three_nodes()
     world.add("other", "a1")
     return world
 
 
 async def test_its_pods_go_after_the_time_and_not_before():
-    world = three_nodes()
+    world = with_another()
     async with world.running():
         world.fall_silent("a0")
         await asyncio.sleep(EARLIEST)
@@ -43,7 +38,7 @@ async def test_its_pods_go_after_the_time_and_not_before():
 
 
 async def test_the_pod_says_that_its_node_is_lost_before_it_is_deleted():
-    world = three_nodes()
+    world = with_another()
     world.lingering = True
     async with world.running():
         world.fall_silent("a0")
@@ -53,7 +48,7 @@ async def test_the_pod_says_that_its_node_is_lost_before_it_is_deleted():
 
 
 async def test_a_pod_that_is_put_on_a_lost_node_has_its_time_there():
-    world = three_nodes()
+    world = with_another()
     async with world.running():
         world.fall_silent("a0")
         await asyncio.sleep(LATEST + 40)
@@ -66,7 +61,7 @@ async def test_a_pod_that_is_put_on_a_lost_node_has_its_time_there():
 
 
 async def test_a_node_that_comes_back_in_time_is_left_alone():
-    world = three_nodes()
+    world = with_another()
     async with world.running():
         world.fall_silent("a0")
         await asyncio.sleep(EARLIEST - 20)
@@ -78,7 +73,7 @@ async def test_a_node_that_comes_back_in_time_is_left_alone():
 
 
 async def test_what_is_unknown_to_its_controller_goes_by_the_same_time():
-    world = three_nodes()
+    world = with_another()
     async with world.running():
         await asyncio.sleep(20)
         world.fall_silent("a0")
@@ -92,7 +87,7 @@ async def test_what_is_unknown_to_its_controller_goes_by_the_same_time():
 
 
 async def test_a_node_is_not_lost_whose_lease_is_renewed_though_it_is_said_to_be_unknown():
-    world = three_nodes()
+    world = with_another()
     async with world.running():
         await asyncio.sleep(20)
         world.set_ready("a0", "Unknown")
@@ -101,7 +96,7 @@ async def test_a_node_is_not_lost_whose_lease_is_renewed_though_it_is_said_to_be
 
 
 async def test_a_kubelet_that_says_it_is_not_ready_loses_its_pods_though_it_renews():
-    world = three_nodes()
+    world = with_another()
     async with world.running():
         await asyncio.sleep(20)
         world.set_ready("a0", "False")
@@ -112,7 +107,7 @@ async def test_a_kubelet_that_says_it_is_not_ready_loses_its_pods_though_it_rene
 
 
 async def test_pods_of_daemon_sets_stay():
-    world = three_nodes()
+    world = with_another()
     world.add("agent", "a0", owner="DaemonSet")
     async with world.running():
         world.fall_silent("a0")
@@ -124,7 +119,7 @@ async def test_pods_of_daemon_sets_stay():
 @pytest.mark.parametrize("hours", [1, -1])
 @pytest.mark.parametrize("at", [10, 200, 345])
 async def test_a_clock_that_is_set_makes_nobody_go_early_or_late(hours, at):
-    world = three_nodes()
+    world = with_another()
     async with world.running():
         world.fall_silent("a0")
         await asyncio.sleep(at)
@@ -136,7 +131,7 @@ async def test_a_clock_that_is_set_makes_nobody_go_early_or_late(hours, at):
 
 
 async def test_where_all_nodes_are_silent_nobody_goes_and_their_time_starts_over():
-    world = three_nodes()
+    world = with_another()
     async with world.running():
         world.fall_silent("a0", "a1", "a2")
         await asyncio.sleep(900)
@@ -149,7 +144,7 @@ async def test_where_all_nodes_are_silent_nobody_goes_and_their_time_starts_over
 
 
 async def test_a_zone_that_is_cut_off_loses_nobody():
-    world = three_nodes()
+    world = with_another()
     world.add_nodes(3, "b")
     async with world.running():
         world.fall_silent("a0", "a1", "a2")
@@ -159,7 +154,7 @@ async def test_a_zone_that_is_cut_off_loses_nobody():
 
 async def test_nor_while_it_comes_back_one_after_the_other():
     """The time of all is over long since, and half of them are ready already."""
-    world = three_nodes()
+    world = with_another()
     names = world.add_nodes(20, "b")
     for name in names:
         world.add(f"on-{name}", name)
@@ -215,7 +210,7 @@ async def test_too_many_nodes_of_a_small_zone_stop_it():
 
 async def test_leases_that_are_not_heard_of_make_nobody_go():
     """The watch of Leases hangs, while that of nodes tells what it told."""
-    world = three_nodes()
+    world = with_another()
     world.add_node("virtual", "v", leased=False)
     async with world.running():
         await asyncio.sleep(20)
@@ -230,7 +225,7 @@ async def test_leases_that_are_not_heard_of_make_nobody_go():
 
 
 async def test_nobody_goes_before_the_node_was_looked_at_live():
-    world = three_nodes()
+    world = with_another()
     async with world.running():
         world.fall_silent("a0")
         await asyncio.sleep(300)
@@ -244,7 +239,7 @@ async def test_nobody_goes_before_the_node_was_looked_at_live():
 
 
 async def test_a_lease_that_the_watch_has_not_told_of_saves_the_node():
-    world = three_nodes()
+    world = with_another()
     async with world.running():
         await asyncio.sleep(20)
         world.fall_silent("a0")
@@ -255,7 +250,7 @@ async def test_a_lease_that_the_watch_has_not_told_of_saves_the_node():
 
 
 async def test_taints_that_evict_are_left_to_evict():
-    world = three_nodes()
+    world = with_another()
     async with world.running():
         await asyncio.sleep(20)
         world.fall_silent("a0")
