@@ -100,9 +100,34 @@ def all_down(zones: Iterable[ZoneCount], settings: NodeLossSettings) -> bool:
     return bool(states) and all(one is ZoneState.FULL for one in states)
 
 
-def zones_down(zones: Iterable[ZoneCount], settings: NodeLossSettings) -> frozenset[str]:
-    """The zones of which nobody is evicted since none of their nodes is ready."""
-    zones = tuple(zones)
+class Zones:
+    """All zones as they stand at one look, for whoever asks about many of their nodes.
+
+    Attributes:
+        all: how many nodes of each are ready.
+        down: the names of those of which nobody is evicted since none of their nodes is ready.
+    """
+
+    def __init__(self, counts: tuple[ZoneCount, ...], settings: NodeLossSettings) -> None:
+        """Take them in; none: nobody knows yet how they stand."""
+        self.all = counts
+        self.down = _down(counts, settings)
+        self._by_name = {one.name: one for one in counts}
+        ready = (one for one in counts if zone_state(one, settings) is not ZoneState.FULL)
+        self._standing = next(ready, None)
+
+    def around(self, name: str) -> tuple[ZoneCount, ...]:
+        """As many of them as `pace_of` this zone depends on: itself, and whether any stands.
+
+        There may be a zone for each site: to look at all of them for each node that is lost would
+        take seconds.
+        """
+        own = self._by_name.get(name)
+        others = (self._standing,) if self._standing is not None else self.all[:1]
+        return others if own is None else tuple(dict.fromkeys((own, *others)))
+
+
+def _down(zones: tuple[ZoneCount, ...], settings: NodeLossSettings) -> frozenset[str]:
     if all_down(zones, settings):
         return frozenset(one.name for one in zones)
     return frozenset(one.name for one in zones if _of_zone(one, settings).reason == ZONE_DOWN)

@@ -19,7 +19,6 @@ _AT_A_TIME = 32
 # Seconds between two questions about a machine that is not said to be off: it may be switched off
 # later, or its controller may answer again. Doubled with each, up to the last number.
 _ASK_AGAIN, _LONGEST = 60.0, 300.0
-_DOUBLED = 10
 
 
 class Fencer(Retrying[str]):
@@ -52,11 +51,11 @@ class Fencer(Retrying[str]):
         if not (is_same and self._is_wanted(watched)):
             # It came back, or is another: what was heard is of before.
             return None
-        watched.hear(answer, self._parts.clock.elapsed())
+        watched.fence.hear(answer, self._parts.clock.elapsed())
         self._heard(key)
         if answer.off:
             return None
-        return Again(min(_ASK_AGAIN * 2 ** min(failures, _DOUBLED), _LONGEST))
+        return Again.doubled(_ASK_AGAIN, failures, _LONGEST)
 
     async def drain(self) -> None:
         """See Retrying. No end waits for an answer: who cancels `run` breaks off the question."""
@@ -70,7 +69,7 @@ class Fencer(Retrying[str]):
             self.remind(watched.name)
 
     def _is_wanted(self, watched: WatchedNode) -> bool:
-        says_off = watched.answer is not None and watched.answer.off
-        if watched.turn_at is None or watched.distrust or says_off:
+        fence = watched.fence
+        if watched.turn_at is None or fence.distrust or fence.says_off:
             return False
         return self._parts.marks.owns(watched.name) and self._parts.election.may_act()

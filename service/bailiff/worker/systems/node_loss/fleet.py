@@ -8,20 +8,12 @@ from bailiff.decisions.node_loss.judging import evicting_taint
 from bailiff.decisions.node_loss.memory import memory_of
 from bailiff.decisions.node_loss.pace import ZonePacer
 from bailiff.decisions.node_loss.standing import LOST
-from bailiff.decisions.node_loss.zones import (
-    ZoneState,
-    count_zones,
-    pace_of,
-    zone_of,
-    zone_state,
-    zones_down,
-)
+from bailiff.decisions.node_loss.zones import Zones, count_zones, pace_of, zone_of
 from bailiff.worker.systems.node_loss.watched import WatchedNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from bailiff.decisions.node_loss.facts import ZoneCount
     from bailiff.decisions.node_loss.memory import NodeLossMemory
     from bailiff.decisions.node_loss.report import StuckPod
     from bailiff.decisions.node_loss.settings import NodeLossSettings
@@ -37,7 +29,7 @@ class Fleet:
     """Watched nodes by name, and the pace of their zones.
 
     Attributes:
-        zones: how many nodes of each are ready, as of the last look at all.
+        zones: as of the last look at all.
     """
 
     def __init__(self, settings: NodeLossSettings, leases: NodeLeases, *, fenced: bool) -> None:
@@ -48,11 +40,7 @@ class Fleet:
         self._nodes: dict[str, WatchedNode] = {}
         self._lost: dict[str, WatchedNode] = {}
         self._pacer = ZonePacer()
-        self._down: frozenset[str] = frozenset()
-        self._by_zone: dict[str, ZoneCount] = {}
-        # One that has a ready node, so that not all zones are down.
-        self._standing: ZoneCount | None = None
-        self.zones: tuple[ZoneCount, ...] = ()
+        self.zones = Zones((), settings)
 
     def get(self, name: str) -> WatchedNode | None:
         """One, if it has been looked at."""
@@ -109,28 +97,14 @@ class Fleet:
     def see_all(self, nodes: Iterable[Node], moment: Moment) -> list[str]:
         """Look at all nodes; the names of those that changed."""
         seen = [(node, *self.see(node, moment)) for node in nodes]
-        self._take_zones(count_zones((node, not one.is_lost) for node, one, _ in seen))
+        counts = count_zones((node, not one.is_lost) for node, one, _ in seen)
+        before, self.zones = self.zones.down, Zones(counts, self._settings)
         changed = [watched.name for _, watched, news in seen if news]
-        return changed + self._after_zones_were_down(moment)
-
-    def _take_zones(self, zones: tuple[ZoneCount, ...]) -> None:
-        self.zones, self._by_zone = zones, {one.name: one for one in zones}
-        ready = (one for one in zones if zone_state(one, self._settings) is not ZoneState.FULL)
-        self._standing = next(ready, None)
-
-    def zones_around(self, zone: str) -> tuple[ZoneCount, ...]:
-        """As many of the zones as what becomes of this one depends on.
-
-        There may be a zone for each site: to look at all of them for each node that is lost would
-        take seconds.
-        """
-        own = self._by_zone.get(zone)
-        others = (self._standing,) if self._standing is not None else self.zones[:1]
-        return others if own is None else tuple(dict.fromkeys((own, *others)))
+        return changed + self._after_zones_were_down(before, moment)
 
     def counts(self, watched: WatchedNode) -> bool:
         """Whether the node's time goes on; it does not where its zone is down."""
-        return watched.zone not in self._down
+        return watched.zone not in self.zones.down
 
     def due(
         self, node_of: Callable[[str], Node | None], shards: int, moment: Moment
@@ -147,7 +121,7 @@ class Fleet:
         waiting.sort(key=lambda one: -one.vigil.lost_for(moment.elapsed))
         found = []
         # Zones that give nobody a turn at this look, however many of their nodes wait.
-        spent = set(self._down)
+        spent = set(self.zones.down)
         for watched in waiting:
             zone = watched.zone
             node = None if zone in spent else node_of(watched.name)
@@ -155,7 +129,7 @@ class Fleet:
             # releases pods that are being deleted and do not go.
             if node is None or (self._is_left(node) and not self._fenced):
                 continue
-            rate = pace_of(zone, self.zones_around(zone), self._settings).rate / shards
+            rate = pace_of(zone, self.zones.around(zone), self._settings).rate / shards
             self._pacer.set_rate(zone, rate, moment.elapsed)
             if self._pacer.take(zone, moment.elapsed):
                 watched.turn_at = moment.now
@@ -206,14 +180,14 @@ class Fleet:
             return
         self._count_turn(node, memory, moment)
         # Whatever else has changed since: it is not back.
-        watched.distrust = watched.distrust or memory.distrust
+        watched.fence.distrust = watched.fence.distrust or memory.distrust
         if not memory.holds_of(node, self._leases.of(watched.name), vigil.state, moment.now):
             return
         vigil.resume(memory.lost_for(moment.now), moment.elapsed)
         if memory.released is not None and vigil.lost_for(moment.elapsed) >= self._settings.after:
             watched.turn_at = memory.released
 
-    def _after_zones_were_down(self, moment: Moment) -> list[str]:
+    def _after_zones_were_down(self, before: frozenset[str], moment: Moment) -> list[str]:
         """The time of all nodes of a zone starts over where none was ready, and one is now.
 
         Upstream does so where that was so of all zones (handleDisruption). Ours evicts nobody from
@@ -221,11 +195,10 @@ class Fleet:
         time was over would go while others of its zone are back already. As long as a zone is down
         that is noted on its nodes, too, for whoever is started meanwhile.
         """
-        before, self._down = self._down, zones_down(self.zones, self._settings)
-        if before == self._down:
+        changed = before ^ self.zones.down
+        if not changed:
             return []
-        self.start_anew(moment, before - self._down)
-        changed = before ^ self._down
+        self.start_anew(moment, before - self.zones.down)
         return [one.name for one in self._lost.values() if one.zone in changed]
 
     def start_anew(self, moment: Moment, zones: frozenset[str] | None = None) -> None:
@@ -249,7 +222,7 @@ class Fleet:
             "nodes": len(self._nodes),
             "lost": {"count": len(lost), "nodes": _first(lost)},
             "stuck": {"count": len(stuck), "pods": _first(stuck)},
-            "zones": {one.name: [one.ready, one.not_ready] for one in self.zones[:_NAMED]},
+            "zones": {one.name: [one.ready, one.not_ready] for one in self.zones.all[:_NAMED]},
         }
 
     def stuck(self) -> list[StuckPod]:
@@ -265,8 +238,8 @@ class Fleet:
         }
         if watched.contradiction:
             told["contradiction"] = watched.contradiction
-        if watched.proof is not None:
-            proof = watched.proof
+        proof = watched.fence.proof
+        if proof is not None:
             at = None if proof.at is None else proof.at.isoformat()
             told["fence"] = {"off": proof.off, "at": at, "message": proof.message}
         return told

@@ -65,8 +65,6 @@ _FENCE_HAS = 30.0
 _CONFLICT_DELAY = 0.1
 _FAILURE_DELAY = 1.0
 _MAX_DELAY = 60.0
-# No float is as large as the power would grow.
-_DOUBLED = 10
 
 log = structlog.get_logger(__name__)
 
@@ -111,7 +109,7 @@ class Keeper(Retrying[str]):
             self.fencer.remind_of(watched)
 
     async def attempt(self, key: str, failures: int) -> Again | None:
-        """See Retrying. Bounded by the time of each request, and that of the fence."""
+        """See Retrying. Bounded by the time of each request."""
         watched, node = self._fleet.get(key), self._parts.mirror.node(key)
         if watched is None or node is None or node.metadata.uid != watched.vigil.uid:
             return None
@@ -127,7 +125,7 @@ class Keeper(Retrying[str]):
             return None
         except ConflictError:
             self._writes.labels("node", "outdated").inc()
-            return _later(_CONFLICT_DELAY, failures)
+            return Again.doubled(_CONFLICT_DELAY, failures, _MAX_DELAY)
         except ClusterError as error:
             return self._failed(key, error, failures)
         self._failing.discard(key)
@@ -146,7 +144,7 @@ class Keeper(Retrying[str]):
 
     def _until_the_fence_answers(self, watched: WatchedNode) -> float:
         """Seconds for which its answer is waited for at most; it goes on asking beside that."""
-        if self.fencer is None or watched.answer is not None or watched.distrust:
+        if self.fencer is None or watched.fence.answer is not None or watched.fence.distrust:
             return 0.0
         elapsed = self._parts.clock.elapsed()
         if watched.asked_at is None:
@@ -156,14 +154,14 @@ class Keeper(Retrying[str]):
 
     async def _verify(self, watched: WatchedNode) -> bool:
         """The last look before the first delete: is the node still as it seemed?"""
-        answer, turn = watched.answer, watched.turn_at
+        answer, turn = watched.fence.answer, watched.turn_at
         await self._load_bonds(watched)
         node = await self._look(watched)
         self._parts.marks.look_at_node(watched.name)
         if node is None:
             log.info("a node was about to be given up, and is not lost", node=watched.name)
             return False
-        watched.proof = answer
+        watched.fence.proof = answer
         watched.doubt(node)
         await self._note(node, watched)
         if watched.turn_at is not turn:
@@ -176,7 +174,7 @@ class Keeper(Retrying[str]):
             state=watched.vigil.state.value,
             seconds=round(watched.vigil.lost_for(self._parts.clock.elapsed())),
             contradiction=watched.contradiction,
-            off=watched.is_off,
+            off=watched.fence.is_off,
         )
         return True
 
@@ -235,12 +233,13 @@ class Keeper(Retrying[str]):
 
     def _wants_taint(self, node: Node, watched: WatchedNode) -> bool:
         """Ours, by the word of the fence alone; that of somebody else is left as it is."""
-        if watched.is_off:
+        fence = watched.fence
+        if fence.is_off:
             return not watched.contradiction and not is_out_of_service(node)
         # One that another worker has put there stays until the fence was asked anew.
         if self.fencer is None or watched.turn_at is None or watched.contradiction:
             return False
-        return (watched.answer is None or watched.is_said_to_be_off) and has_own_taint(node)
+        return (fence.answer is None or fence.is_off_unseen) and has_own_taint(node)
 
     async def _tell(self, node: Node, watched: WatchedNode) -> None:
         meta = node.metadata
@@ -263,14 +262,10 @@ class Keeper(Retrying[str]):
         if name not in self._failing:
             log.warning("lost node not looked after, trying again", node=name, error=str(error))
         self._failing.add(name)
-        return _later(_FAILURE_DELAY, failures)
+        return Again.doubled(_FAILURE_DELAY, failures, _MAX_DELAY)
 
     def _moment(self) -> Moment:
         return Moment(self._parts.clock.now(), self._parts.clock.elapsed())
-
-
-def _later(delay: float, failures: int) -> Again:
-    return Again(min(delay * 2 ** min(failures, _DOUBLED), _MAX_DELAY))
 
 
 def _namespaces(pods: Iterable[Pod]) -> list[str]:

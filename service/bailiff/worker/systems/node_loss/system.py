@@ -97,7 +97,7 @@ class NodeLossInWorker(SystemInWorker):
         now = self.fleet.glance(node, watched, moment.elapsed)
         if not now.state.is_lost:
             return _READY
-        zones = self.fleet.zones_around(watched.zone)
+        zones = self.fleet.zones.around(watched.zone)
         facts = watched.facts(node, settings, zones, moment, lives=now.lives)
         pods = (*scene.pods, *(scene.neighbours or ()))
         options = self._explaining if explain else self._parts.settings.options
@@ -264,7 +264,7 @@ def _notes(node: Node, report: NodeLossReport, watched: WatchedNode) -> tuple[Ev
     """
     if report.reason != DOUBTED:
         return report.events
-    if not (watched.distrust or is_out_of_service(node)):
+    if not (watched.fence.distrust or is_out_of_service(node)):
         return ()
     return (EventNote(type="Warning", reason=CONTRADICTION_REASON, message=report.message),)
 

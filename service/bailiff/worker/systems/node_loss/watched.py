@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.node_loss.facts import NodeLossFacts
 from bailiff.decisions.node_loss.memory import NodeLossMemory
-from bailiff.decisions.node_loss.proof import contradiction_in, is_held_by_distrust
 from bailiff.decisions.node_loss.silence import Vigil
 from bailiff.decisions.node_loss.standing import LOST
+from bailiff.decisions.node_loss.testimony import FenceTestimony
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff.decisions import EventNote
-    from bailiff.decisions.node_loss.facts import OffProof, ZoneCount
+    from bailiff.decisions.node_loss.facts import ZoneCount
     from bailiff.decisions.node_loss.report import StuckPod
     from bailiff.decisions.node_loss.settings import NodeLossSettings
     from bailiff.decisions.node_loss.silence import Moment
@@ -57,13 +57,8 @@ class WatchedNode:
         turn_at: when its turn came, by the pace of its zone; None: it has not.
         given_up: it was looked at live after that, and its pods go.
         asked_at: elapsed seconds when the fence was first asked; None: it was not.
-        answer: what the fence said last.
-        heard_at: elapsed seconds when it did.
-        refuted: why the fence is asked once more, which had said that it is off: it has given a
-            sign of life after that, and may just have been switched on. Empty: it has not.
-        proof: the answer that is gone by: the node was looked at after it.
-        distrust: why the fence is not believed until the node is back; empty: it is.
-        contradiction: why what is known of it cannot be; empty: it can.
+        fence: what the fence has said of its machine.
+        contradiction: why what is known of it cannot be, as of the last look; empty: it can.
         daemon_sets: of the namespaces of its pods that nobody manages.
         claims: those of its pods.
         events: about the node, to be written.
@@ -79,14 +74,14 @@ class WatchedNode:
         self.zone = ""
         self.vigil = Vigil(uid)
         self.events: deque[EventNote] = deque(maxlen=_EVENTS)
-        self.distrust = ""
+        self.fence = FenceTestimony()
         self.marked: set[PodMark] = set()
         self.forget_loss()
 
     def forget_loss(self) -> None:
         """Its time starts over, or it is back."""
         self.forget_turn()
-        self.contradiction = self.distrust
+        self.contradiction = self.fence.distrust
         self.daemon_sets: tuple[DaemonSet, ...] = ()
         self.claims: tuple[PersistentVolumeClaim, ...] = ()
         self.told: set[str] = set()
@@ -100,25 +95,17 @@ class WatchedNode:
         self.turn_at: datetime | None = None
         self.given_up = False
         self.asked_at: float | None = None
-        self.answer: OffProof | None = None
-        self.heard_at = 0.0
-        self.refuted = ""
-        self.proof: OffProof | None = None
+        self.fence.forget()
 
     def come_back(self) -> None:
         """It lives: whoever has spoken of another machine is believed again."""
-        self.distrust = ""
+        self.fence.distrust = ""
         self.forget_loss()
 
     @property
     def is_lost(self) -> bool:
         """As it was seen last."""
         return self.vigil.state in LOST
-
-    @property
-    def is_off(self) -> bool:
-        """Whether the fence says so, and is believed."""
-        return self.proof is not None and self.proof.off and not self.distrust
 
     @property
     def is_to_be_looked_at(self) -> bool:
@@ -128,54 +115,14 @@ class WatchedNode:
         """
         if self.turn_at is None:
             return False
-        return not self.given_up or (self.is_said_to_be_off and not self.distrust)
-
-    @property
-    def is_said_to_be_off(self) -> bool:
-        """The fence says so, and nobody has looked at the node since."""
-        return self.answer is not None and self.answer.off and self.answer is not self.proof
-
-    def hear(self, answer: OffProof, elapsed: float) -> None:
-        """Take in what the fence says; that a machine is off counts once the node was looked at."""
-        self.answer, self.heard_at = answer, elapsed
-        if not answer.off:
-            self.proof, self.refuted = answer, ""
+        return not self.given_up or (self.fence.is_off_unseen and not self.fence.distrust)
 
     def doubt(self, node: Node) -> bool:
-        """Take in whether what is known of it can be, after a look; whether that is another.
-
-        A machine that is off gives no sign of life after that. The first one is taken for that of a
-        machine that was switched on, and the fence is asked again; the second refutes the fence.
-        """
-        before = self.contradiction, self.distrust
-        says_off = self.answer is not None and self.answer.off
-        if says_off and self.vigil.sign_at > self.heard_at and not self.distrust:
-            told = contradiction_in(node, NodeLossFacts(proof=self.answer), lives=True)
-            self.distrust = told if self.refuted else ""
-            self.refuted, self.answer, self.proof = told, None, None
-        self.contradiction = self.against(node, lives=self.vigil.lives)
-        return before != (self.contradiction, self.distrust)
-
-    def against(self, node: Node, *, lives: bool) -> str:
-        """Why what is known of it cannot be; empty: it can.
-
-        Whoever says of a node that lives that its machine is off is believed no more until the node
-        is back. A person who has said so by the taint may have been a minute early, and is believed
-        once it does not live.
-
-        Args:
-            node: as it is now: it may have been tainted since the last look.
-            lives: likewise.
-        """
-        if self.distrust and is_held_by_distrust(node, lives=lives):
-            return self.distrust
-        if self.refuted and lives:
-            return self.refuted
-        return contradiction_in(node, NodeLossFacts(proof=self._believed), lives=lives)
-
-    @property
-    def _believed(self) -> OffProof | None:
-        return None if self.distrust else self.proof
+        """Take in whether what is known of it can be, after a look; whether that is another."""
+        before = self.contradiction, self.fence.distrust
+        self.fence.weigh(node, self.vigil.sign_at)
+        self.contradiction = self.fence.against(node, lives=self.vigil.lives)
+        return before != (self.contradiction, self.fence.distrust)
 
     def facts(
         self,
@@ -193,8 +140,8 @@ class WatchedNode:
             lives=lives,
             zones=zones,
             released=self.given_up,
-            contradiction=self.against(node, lives=lives),
-            proof=self._believed,
+            contradiction=self.fence.against(node, lives=lives),
+            proof=self.fence.believed,
             daemon_sets=self.daemon_sets,
             claims=self.claims,
         )
@@ -207,7 +154,7 @@ class WatchedNode:
             after: seconds that it has before its pods go.
             counts: its time goes on; it does not where its zone is down.
         """
-        since, vigil = self.vigil.lost_since(moment), self.vigil
+        since, vigil, proof = self.vigil.lost_since(moment), self.vigil, self.fence.proof
         if since is None:
             return None
         turn = None if self.turn_at is None else self.turn_at.replace(microsecond=0)
@@ -220,7 +167,7 @@ class WatchedNode:
             renewed=vigil.signs.renewed,
             transition=vigil.transition,
             released=turn if counts else None,
-            fenced=self.proof.by if self.proof is not None and self.is_off else "",
-            distrust=self.distrust[:_TOLD],
+            fenced=proof.by if proof is not None and self.fence.is_off else "",
+            distrust=self.fence.distrust[:_TOLD],
             after=after,
         )
