@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
-from typing import Protocol
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple, Protocol
 
 # Linux' clock that goes on while the machine sleeps (clock_gettime(2)); CLOCK_MONOTONIC, which
 # the event loop waits by, stands still then. Where there is none, as on macOS, CLOCK_MONOTONIC
@@ -60,3 +60,34 @@ class SystemClock:
     def elapsed(self) -> float:
         """See Clock."""
         return time.clock_gettime(_ELAPSED)
+
+
+class Moment(NamedTuple):
+    """When something is, by both kinds of time.
+
+    Attributes:
+        now: in UTC.
+        elapsed: seconds, by the clock's `elapsed`.
+    """
+
+    now: datetime
+    elapsed: float
+
+
+class SteadyTime:
+    """Instants that go by the time that has passed since the first of them was asked for.
+
+    Grace periods that are counted by them are cut short by no clock step.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        """Ask the clock for nothing yet."""
+        self._clock = clock
+        self._anchor: datetime | None = None
+
+    def now(self) -> datetime:
+        """In UTC."""
+        since = timedelta(seconds=self._clock.elapsed())
+        if self._anchor is None:
+            self._anchor = self._clock.now() - since
+        return self._anchor + since

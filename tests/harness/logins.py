@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import pytest
+import structlog
 
 from bailiff.cluster.credentials import Credentials
 from bailiff.cluster.login import FilesRead, Login
@@ -69,7 +70,7 @@ async def started():
     running: list[Credentials] = []
 
     async def start(read: Callable[[], Awaitable[Login]]) -> Credentials:
-        credentials = Credentials(read, LoopClock(), TIMEOUT)
+        credentials = Credentials(read, LoopClock(), TIMEOUT, structlog.get_logger())
         await credentials.start()
         running.append(credentials)
         return credentials

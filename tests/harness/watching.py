@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bailiff.clock import Clock
-    from bailiff.cluster.transport import Stream
+    from bailiff.cluster.wire import Inflow
     from tests.harness.objects import Object
 
 # What is waited for comes at once, or never; a slow machine gets this many seconds.
@@ -26,7 +26,7 @@ INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 class Watch:
     """The events of one raw watch."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Inflow) -> None:
         self._stream = stream
         self._rest = b""
         self._lines: list[bytes] = []

@@ -5,8 +5,8 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING
 
+from bailiff.actions.event_bodies import Regarding
 from bailiff.worker import Elector
-from bailiff.worker.execute.event_bodies import Regarding
 from bailiff.worker.policy.news import EventWriter, PolicyNews
 
 if TYPE_CHECKING:

@@ -95,7 +95,7 @@ def read_state(path: Path | None, now: datetime) -> PressureState:
 
 def _kept_by_worker(document: object, name: str, now: datetime) -> PressureState:
     # Loads what only an annotation needs.
-    from bailiff.worker.systems.pressure.memory import LONGEST_BREAK, memory_of  # noqa: PLC0415
+    from bailiff.decisions.pressure.memory import LONGEST_BREAK, memory_of  # noqa: PLC0415
 
     found = memory_of(json.dumps(document))
     if found is None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from bailiff.cluster.login import Login
     from bailiff.cluster.settings import ClusterSettings
-    from bailiff.cluster.transport import Stream, Transport
+    from bailiff.cluster.wire import Inflow, Wire
 
 T = TypeVar("T")
 
@@ -30,9 +30,9 @@ class Cluster(Lists):
 
     def __init__(
         self,
-        transport: Transport,
+        transport: Wire,
         settings: ClusterSettings,
-        leases: Transport,
+        leases: Wire,
         may_write: Callable[[], bool] | None = None,
     ) -> None:
         self._transport = transport
@@ -56,7 +56,7 @@ class Cluster(Lists):
         """
         return Cluster(self._leases, self.settings, self._leases, self._may_write)
 
-    def beside(self, settings: ClusterSettings) -> Transport:
+    def beside(self, settings: ClusterSettings) -> Wire:
         """See Transport.beside."""
         return self._transport.beside(settings)
 
@@ -232,7 +232,7 @@ class Cluster(Lists):
             request = replace(request, allowed=self._may_write)
         return await self._transport.send(request, within)
 
-    async def open(self, request: Request) -> Stream:
+    async def open(self, request: Request) -> Inflow:
         """Any request whose answer has no end, as a watch."""
         return await self._transport.open(request)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import structlog
+
 from bailiff.clock import Clock, SystemClock
 from bailiff.cluster.client import Cluster
 from bailiff.cluster.credentials import Credentials
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from bailiff.cluster.exchanges import Observer
     from bailiff.cluster.login import Read
 
+log = structlog.get_logger(__name__)
 
 # An elector sends one request at a time; one that was given up may still be on its way out.
 _LEASE_REQUESTS = 2
@@ -60,7 +63,7 @@ async def connect(
     bounds = settings or ClusterSettings()
     read: Read = in_cluster_reader() if in_cluster else kubeconfig_reader(kubeconfig, context)
     time = clock or SystemClock()
-    credentials = Credentials(read, time, bounds.login_timeout, warn)
+    credentials = Credentials(read, time, bounds.login_timeout, log, warn)
     await credentials.start()
     pace = Pace(time, bounds.max_requests)
     few = replace(bounds, max_requests=_LEASE_REQUESTS, max_watches=_LEASE_REQUESTS)

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
-
-import structlog
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from bailiff.cluster.errors import ConfigError, UnreachableError
 
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
     from bailiff.cluster.login import Login, Read
 
 Warn: TypeAlias = Callable[[str], None]
-
-log = structlog.get_logger(__name__)
 
 # Seconds between two looks at files. A service account token is replaced at 80 % of its life, an
 # hour and more; client-go reads its file every minute too (client-go transport/token_source.go),
@@ -39,8 +35,16 @@ _MIN_PERIOD = 5.0
 _SHORTEST = 1.0
 
 
-def _log_danger(danger: str) -> None:
-    log.warning("the login to the cluster is not safe", reason=danger)
+class Log(Protocol):
+    """Where a login tells what becomes of it, such as a logger of structlog."""
+
+    def info(self, event: str, **facts: object) -> object:
+        """Something that was to be expected."""
+        ...
+
+    def warning(self, event: str, **facts: object) -> object:
+        """Something that somebody should look at."""
+        ...
 
 
 class Credentials:
@@ -50,7 +54,7 @@ class Credentials:
     """
 
     def __init__(
-        self, read: Read, clock: Clock, login_timeout: float, warn: Warn | None = None
+        self, read: Read, clock: Clock, login_timeout: float, log: Log, warn: Warn | None = None
     ) -> None:
         """Nothing is read yet.
 
@@ -58,12 +62,14 @@ class Credentials:
             read: gives a login, or raises ConfigError.
             clock: says when a login has expired.
             login_timeout: seconds that one reading may take.
+            log: is told what becomes of it.
             warn: is told of what is dangerous about a login, once; None writes it to the log.
         """
         self._read = read
         self._clock = clock
         self._timeout = login_timeout
-        self._warn = warn or _log_danger
+        self._log = log
+        self._warn = warn or self._log_danger
         self._told: frozenset[str] = frozenset()
         self._login: Login | None = None
         self._trouble = ""
@@ -201,12 +207,15 @@ class Credentials:
             # What was seen of one cluster must not be acted upon in another.
             raise ConfigError("another server than at the start; the client stays with that one")
         if self._login is not None and not self._login.proves_the_same(login):
-            log.info("logged in anew", host=login.host, expires_at=login.expires_at)
+            self._log.info("logged in anew", host=login.host, expires_at=login.expires_at)
         self._login = login
         self._trouble = ""
         self._tell(frozenset(login.dangers()))
         now = self._clock.monotonic()
         self._renew_at, self._look_at = now + self._lifetime(login), now + _FILE_PERIOD
+
+    def _log_danger(self, danger: str) -> None:
+        self._log.warning("the login to the cluster is not safe", reason=danger)
 
     def _tell(self, dangers: frozenset[str]) -> None:
         for danger in sorted(dangers - self._told):
@@ -222,6 +231,6 @@ class Credentials:
 
     def _failed(self, trouble: str) -> None:
         if self._login is not None and trouble != self._trouble:
-            log.warning("the login is not renewed, the old one stays in use", reason=trouble)
+            self._log.warning("the login is not renewed, the old one stays in use", reason=trouble)
         self._trouble = trouble
         self._renew_at = self._clock.monotonic() + _MIN_PERIOD

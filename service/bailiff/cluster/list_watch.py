@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from bailiff.cluster.client import Cluster
     from bailiff.cluster.request import Request
     from bailiff.cluster.resource import Resource
-    from bailiff.cluster.transport import Stream
+    from bailiff.cluster.wire import Inflow
 
 T = TypeVar("T", bound=HasMetadata)
 
@@ -196,7 +196,7 @@ class ListWatch(Generic[T]):
             return requests.watch_from_start(self._resource, self._selection, life)
         return requests.watch(self._resource, self._selection, life, self.health.resource_version)
 
-    async def _decoded(self, stream: Stream) -> AsyncGenerator[ObjectEvent[T] | Bookmark, None]:
+    async def _decoded(self, stream: Inflow) -> AsyncGenerator[ObjectEvent[T] | Bookmark, None]:
         splitter = LineSplitter(self._cluster.settings.max_event_bytes)
         began = self._clock.monotonic()
         while chunk := await stream.read():

@@ -4,68 +4,8 @@ Every face (REST, gRPC, CLI) and the worker ask here, so that they cannot disagr
 argument; nothing in this package does I/O, reads a clock, logs, or imports a framework.
 """
 
-from bailiff.decisions.cost import MAX_ANSWER_BYTES, MAX_PODS, FactsError
-from bailiff.decisions.decision import (
-    Decision,
-    EventNote,
-    EvictionTerms,
-    Finding,
-    ObjectReference,
-    Subject,
-    TraceStep,
-    Verdict,
-)
-from bailiff.decisions.events import cancellation_event, denial_event, eviction_event
-from bailiff.decisions.joining import combine, join
-from bailiff.decisions.options import NO_OVERRIDES, OptionOverrides, Options
-from bailiff.decisions.question import Answer, Asked, LiveQuestion, Plan, Question, Size, tally
-from bailiff.decisions.questions import PodAnswer, PodFacts, PodsAnswer, PodsFacts, Reports
-from bailiff.decisions.registry import SYSTEMS, Systems
-from bailiff.decisions.seen import NotRead, OfKubelet, Wanted, Why
-from bailiff.decisions.system import Round, Scene, System, Unread
-from bailiff.decisions.tolerations import tolerates
+import lazy_loader
 
-__all__ = [
-    "MAX_ANSWER_BYTES",
-    "MAX_PODS",
-    "NO_OVERRIDES",
-    "SYSTEMS",
-    "Answer",
-    "Asked",
-    "Decision",
-    "EventNote",
-    "EvictionTerms",
-    "FactsError",
-    "Finding",
-    "LiveQuestion",
-    "NotRead",
-    "ObjectReference",
-    "OfKubelet",
-    "OptionOverrides",
-    "Options",
-    "Plan",
-    "PodAnswer",
-    "PodFacts",
-    "PodsAnswer",
-    "PodsFacts",
-    "Question",
-    "Reports",
-    "Round",
-    "Scene",
-    "Size",
-    "Subject",
-    "System",
-    "Systems",
-    "TraceStep",
-    "Unread",
-    "Verdict",
-    "Wanted",
-    "Why",
-    "cancellation_event",
-    "combine",
-    "denial_event",
-    "eviction_event",
-    "join",
-    "tally",
-    "tolerates",
-]
+# Each name is imported when it is first asked for; which stands where is written in __init__.pyi.
+# The agent on a node imports what a round needs, and has no memory to give to all else.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -150,6 +150,13 @@ class Pod(KubernetesObject, frozen=True):
         """It is finished or terminating."""
         return self.metadata.deletion_timestamp is not None or self.status.phase in _FINISHED_PHASES
 
+    def has_condition(self, wanted: PodCondition) -> bool:
+        """Whether it carries this condition, for this reason, whatever its message and time."""
+        return any(
+            (one.type, one.status, one.reason) == (wanted.type, wanted.status, wanted.reason)
+            for one in self.status.conditions
+        )
+
     @property
     def bound_at(self) -> datetime | None:
         """When the pod came to its node, as far as the object tells.

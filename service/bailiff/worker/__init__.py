@@ -4,7 +4,8 @@ list+watch -> Mirror -> Evaluator -> PendingEvictions -> Gate -> Executor -> Att
                         \-> systems                                 \-> Teller
 """
 
-from bailiff.worker.execute.actions import Actions, ClusterActions, PodActions
+from bailiff.actions.on_cluster import ClusterActions
+from bailiff.actions.ports import Actions, PodActions
 from bailiff.worker.gate.consent import Shared
 from bailiff.worker.lead.election import Election, Elector, Unopposed
 from bailiff.worker.lead.sharding import MAX_SHARDS, Shard

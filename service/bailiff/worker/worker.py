@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
 
+    from bailiff.actions.ports import Actions
     from bailiff.clock import Clock
     from bailiff.cluster import WatchHealth
     from bailiff.decisions.policies import PauseNotice, Policies, Unknown
     from bailiff.kinds import Node, Pod
-    from bailiff.worker.execute.actions import Actions
     from bailiff.worker.gate.consent import Shared
     from bailiff.worker.mirror.watching import EventSource
     from bailiff.worker.settings import WorkerSettings

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+import structlog
 from aiohttp import web
 
 from bailiff import cluster as k8s
@@ -120,7 +121,9 @@ async def test_watches_and_requests_move_to_the_new_certificates() -> None:
         async def read() -> Login:
             return logins.pop(0)
 
-        transport = Transport(Credentials(read, clock, 1.0), ClusterSettings())
+        transport = Transport(
+            Credentials(read, clock, 1.0, structlog.get_logger()), ClusterSettings()
+        )
         async with await transport.open(Request("GET", "/watch")) as watch:
             slow = [asyncio.create_task(failure(transport, m)) for m in ("GET", "DELETE")]
             await until(lambda: len(arrived) == 3)

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
+import structlog
 from structlog.testing import capture_logs
 
 from bailiff.cluster import ConfigError, UnreachableError
@@ -160,7 +161,7 @@ async def test_a_login_that_hangs_is_given_up_and_tried_again(started) -> None:
 async def test_a_first_login_that_hangs_is_an_error_and_leaves_nothing() -> None:
     script = Script(login("a"), takes=1e6)
     with pytest.raises(ConfigError, match="no credentials after 30 s"):
-        await Credentials(script, LoopClock(), TIMEOUT).start()
+        await Credentials(script, LoopClock(), TIMEOUT, structlog.get_logger()).start()
     assert script.ended == 1
 
 
@@ -193,7 +194,9 @@ async def test_who_gives_up_waiting_ends_nothing_for_the_others(started) -> None
 
 
 async def test_a_first_reading_that_breaks_in_any_way_is_an_error_without_secrets() -> None:
-    credentials = Credentials(Script(RecursionError("secret")), LoopClock(), TIMEOUT)
+    credentials = Credentials(
+        Script(RecursionError("secret")), LoopClock(), TIMEOUT, structlog.get_logger()
+    )
     with pytest.raises(ConfigError, match=r"^RecursionError while reading the login$"):
         await credentials.start()
     assert asyncio.all_tasks() == {asyncio.current_task()}

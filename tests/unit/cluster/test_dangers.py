@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import structlog
 from structlog.testing import capture_logs
 
 from bailiff.bootstrap.choices import ClusterChoice
@@ -50,7 +51,9 @@ def test_what_is_dangerous(login, told) -> None:
 async def test_a_danger_is_told_once_and_again_when_it_has_been_away() -> None:
     bad, good = Login("https://a", Tls(verify=False)), Login("https://a")
     heard: list[str] = []
-    credentials = Credentials(Script(bad, bad, good, bad), LoopClock(), TIMEOUT, heard.append)
+    credentials = Credentials(
+        Script(bad, bad, good, bad), LoopClock(), TIMEOUT, structlog.get_logger(), heard.append
+    )
     await credentials.start()
     counts = [len(heard)]
     for _ in range(3):

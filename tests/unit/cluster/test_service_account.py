@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
+import structlog
 
 from bailiff.cluster import ConfigError, connect
 from bailiff.cluster.credentials import Credentials
@@ -30,7 +31,7 @@ def account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.looptime(start=0)
 @pytest.mark.parametrize("rotated", ["token", "ca.crt"])
 async def test_what_is_rotated_is_read_within_a_minute(account: Path, rotated: str) -> None:
-    credentials = Credentials(in_cluster_reader(account), LoopClock(), 1)
+    credentials = Credentials(in_cluster_reader(account), LoopClock(), 1, structlog.get_logger())
     await credentials.start()
     first = await credentials.current()
     assert (first.host, first.authorization) == ("https://[::1]:443", "Bearer one")
@@ -47,7 +48,7 @@ async def test_what_is_rotated_is_read_within_a_minute(account: Path, rotated: s
 
 
 async def test_a_rotated_service_account_token_is_read_when_it_is_refused(account: Path) -> None:
-    credentials = Credentials(in_cluster_reader(account), ManualClock(), 1)
+    credentials = Credentials(in_cluster_reader(account), ManualClock(), 1, structlog.get_logger())
     rejected = await credentials.current()
     (account / "token").write_text("two")
     renewed = await credentials.after_rejection(rejected)

@@ -7,11 +7,11 @@ from typing import cast
 
 import pytest
 
+from bailiff.actions.ports import PodActions
 from bailiff.cluster import FencedError, NotFoundError, ServerError, UidMismatchError
 from bailiff.decisions import Verdict
 from bailiff.decisions.node_taints.findings import NodeTaintEviction
 from bailiff.worker.execute import condition_resets
-from bailiff.worker.execute.actions import PodActions
 from bailiff.worker.execute.condition_resets import ConditionResets
 from bailiff.worker.timers.eviction import Eviction
 from tests.harness.clocks import START, LoopClock

@@ -8,8 +8,8 @@ import contextlib
 import pytest
 from prometheus_client import CollectorRegistry
 
+from bailiff.actions.event_bodies import Regarding
 from bailiff.cluster import AlreadyExistsError, FencedError, UnreachableError
-from bailiff.worker.execute.event_bodies import Regarding
 from bailiff.worker.policy.news import EventWriter, PolicyNews
 from tests.harness.clocks import LoopClock
 

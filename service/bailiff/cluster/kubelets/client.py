@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from bailiff.cluster.kubelets.endpoints import Endpoint
     from bailiff.cluster.kubelets.login import Shown
     from bailiff.cluster.tls import Tls
-    from bailiff.cluster.transport import Transport
+    from bailiff.cluster.wire import Wire
     from bailiff.kinds import Node
 
 _SUMMARY = "/stats/summary"
@@ -80,7 +80,7 @@ class Kubelets:
     """
 
     def __init__(
-        self, login: KubeletLogin, settings: KubeletSettings, clock: Clock, proxy: Transport | None
+        self, login: KubeletLogin, settings: KubeletSettings, clock: Clock, proxy: Wire | None
     ) -> None:
         self._login = login
         self._settings = settings

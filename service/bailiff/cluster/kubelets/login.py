@@ -83,7 +83,7 @@ class KubeletLogin:
         """
         self._api = api
         self._settings = settings
-        self._own = Credentials(self._read, clock, _TIMEOUT, warn or _log_danger)
+        self._own = Credentials(self._read, clock, _TIMEOUT, log, warn or _log_danger)
         self._of: tuple[Login, Login] | None = None
         self._shown = Shown(Tls(), None)
 

@@ -22,12 +22,12 @@ from bailiff.worker.timers.eviction import By
 from bailiff.worker.timers.queue import SHORTEST_SLEEP
 
 if TYPE_CHECKING:
+    from bailiff.actions.ports import PodActions
     from bailiff.clock import Clock
     from bailiff.decisions import EvictionTerms
     from bailiff.decisions.policies import EvictionApi
     from bailiff.kinds import Node, Pod
     from bailiff.lookup import GangBudgets
-    from bailiff.worker.execute.actions import PodActions
     from bailiff.worker.timers.evaluator import Evaluator
     from bailiff.worker.timers.eviction import Eviction
 

@@ -19,9 +19,9 @@ from bailiff.worker.execute.outcomes import Outcome, Retry, classify
 from bailiff.worker.timers.retrying import Again, Retrying
 
 if TYPE_CHECKING:
+    from bailiff.actions.ports import PodActions
     from bailiff.clock import Clock
     from bailiff.kinds import Pod, PodCondition
-    from bailiff.worker.execute.actions import PodActions
     from bailiff.worker.timers.eviction import Eviction
 
 # Together about 30 s, of the two minutes after which kube-controller-manager does it.

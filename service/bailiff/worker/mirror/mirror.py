@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, ValuesView
 
     from bailiff.cluster import WatchEvent
-    from bailiff.kinds import Node, Pod, PodCondition
+    from bailiff.kinds import Node, Pod
 
 PodKey = tuple[str, str]
 
@@ -32,14 +32,6 @@ PodKey = tuple[str, str]
 def pod_key(pod: Pod) -> PodKey:
     """Namespace and name."""
     return pod.metadata.namespace, pod.metadata.name
-
-
-def has_condition(pod: Pod, wanted: PodCondition) -> bool:
-    """Whether the pod carries this condition, for this reason, whatever its message and time."""
-    return any(
-        (c.type, c.status, c.reason) == (wanted.type, wanted.status, wanted.reason)
-        for c in pod.status.conditions
-    )
 
 
 class NodeListener(Protocol):

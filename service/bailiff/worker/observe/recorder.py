@@ -17,10 +17,10 @@ from bailiff.cluster import ClusterError, FencedError
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from bailiff.actions.ports import PodActions
     from bailiff.clock import Clock
     from bailiff.decisions import EventNote
     from bailiff.kinds import Pod
-    from bailiff.worker.execute.actions import PodActions
     from bailiff.worker.observe.metrics import WorkerMetrics
     from bailiff.worker.timers.pending import PendingEvictions
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import structlog
 from prometheus_client import Counter
 
+from bailiff.actions.event_bodies import Regarding, event_body
 from bailiff.cluster import EVENTS, AlreadyExistsError, ClusterError, FencedError
 from bailiff.decisions import EventNote
-from bailiff.worker.execute.event_bodies import Regarding, event_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

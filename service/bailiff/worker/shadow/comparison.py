@@ -26,7 +26,6 @@ from bailiff.decisions import Verdict
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import Time
 from bailiff.kinds.meta import Value
-from bailiff.worker.mirror.mirror import has_condition
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -114,7 +113,7 @@ class Comparison:
         """The system whose in-tree controller has evicted the pod; None: somebody else has."""
         systems = () if self._worker is None else self._worker.systems.values()
         for system in systems:
-            if system.condition is not None and has_condition(pod, system.condition):
+            if system.condition is not None and pod.has_condition(system.condition):
                 return system
         return None
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from datetime import datetime
 
+    from bailiff.actions.event_bodies import Regarding
+    from bailiff.actions.ports import Mark
     from bailiff.cluster import Resource, WatchEvent
     from bailiff.decisions import EventNote, EvictionTerms
     from bailiff.kinds import Pod, PodCondition
-    from bailiff.worker.execute.actions import Mark
-    from bailiff.worker.execute.event_bodies import Regarding
     from bailiff.worker.mirror.watching import EventSource
     from bailiff.worker.shadow.comparison import Comparison
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
+    from bailiff.actions.ports import Actions
     from bailiff.clock import Clock
     from bailiff.cluster import Cluster
     from bailiff.decisions import Round, Scene
     from bailiff.decisions.policies import Publisher
     from bailiff.kinds import Node, Pod, PodCondition
     from bailiff.kinds.meta import Value
-    from bailiff.worker.execute.actions import Actions
     from bailiff.worker.execute.outcomes import Outcome
     from bailiff.worker.lead.election import Election
     from bailiff.worker.lead.sharding import HeldShard

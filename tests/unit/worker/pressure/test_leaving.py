@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
+from bailiff.clock import Moment
 from bailiff.decisions.pressure.report import PressureReport
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.state import PressureState, SignalState
 from bailiff.kinds import ObjectMeta, Pod, PodStatus
 from bailiff.worker.systems.pressure.leaving import Leaving
-from bailiff.worker.systems.pressure.moment import Moment
 from tests.harness.clocks import START
 
 

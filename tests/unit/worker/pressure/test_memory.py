@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from bailiff.decisions.pressure.memory import NOTHING, Memory, Noted, memory_of, note_of
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.state import (
     ConditionState,
@@ -15,7 +16,6 @@ from bailiff.decisions.pressure.state import (
     ThresholdState,
 )
 from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
-from bailiff.worker.systems.pressure.memory import NOTHING, Memory, Noted, memory_of, note_of
 from tests.harness.clocks import START
 
 SOFT = Threshold(

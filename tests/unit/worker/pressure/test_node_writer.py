@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
+from bailiff.actions.node_conditions import status_body
 from bailiff.decisions import EventNote
+from bailiff.decisions.pressure.memory import Note
 from bailiff.kinds import Node, NodeStatus
 from bailiff.kinds.node_status import NodeCondition
-from bailiff.worker.systems.pressure.memory import Note
-from bailiff.worker.systems.pressure.node_writer import NodeWriter, status_body
+from bailiff.worker.systems.pressure.node_writer import NodeWriter
 from bailiff.worker.timers.retrying import Again
 from tests.harness.clocks import START
 from tests.harness.worlds.pressure_world import PressureWorld

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from bailiff.cluster import UnreachableError
 from bailiff.cluster.kubelets import SummaryRead
 from bailiff.decisions.pressure.extensions import PressureExtensions
+from bailiff.decisions.pressure.memory import LONGEST_BREAK
 from bailiff.kinds import Node
-from bailiff.worker.systems.pressure.memory import LONGEST_BREAK
 from tests.harness.clocks import virtual_loop
 from tests.harness.fuzzing import fuzzed
 from tests.harness.worlds.pressure_world import MIB, PressureWorld, configured, mode_with

@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 import msgspec
 import pytest
 
+from bailiff.clock import Moment
 from bailiff.decisions import Finding
 from bailiff.decisions.pressure.findings import unmeasured
 from bailiff.decisions.pressure.report import PressureReport
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.kinds import ObjectMeta, Pod, PodStatus
 from bailiff.kinds.stats import NodeStats, Summary
-from bailiff.worker.systems.pressure.moment import Moment
 from bailiff.worker.systems.pressure.watched_node import WatchedNode
 from tests.harness.clocks import START
 

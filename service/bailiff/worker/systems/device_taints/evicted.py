@@ -12,7 +12,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.device_taints import TERMS
-from bailiff.worker.mirror.mirror import has_condition
 
 if TYPE_CHECKING:
     from bailiff.decisions import Options
@@ -72,4 +71,4 @@ class Evicted:
 
 
 def _by_device_manager(pod: Pod) -> bool:
-    return TERMS.condition is not None and has_condition(pod, TERMS.condition)
+    return TERMS.condition is not None and pod.has_condition(TERMS.condition)

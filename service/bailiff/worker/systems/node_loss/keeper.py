@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from bailiff.actions.event_bodies import Regarding
 from bailiff.cluster import (
     NODES,
     ClusterError,
@@ -34,7 +35,6 @@ from bailiff.decisions.node_loss.words import CONTROLLER
 from bailiff.kinds.daemon_set import DaemonSet
 from bailiff.kinds.lease import NODE_LEASES
 from bailiff.kinds.volume_claim import PersistentVolumeClaim
-from bailiff.worker.execute.event_bodies import Regarding
 from bailiff.worker.systems.node_loss.fencer import Fencer
 from bailiff.worker.systems.node_loss.leases import LEASES
 from bailiff.worker.systems.node_loss.notes import NodeNotes

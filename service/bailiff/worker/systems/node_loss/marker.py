@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from bailiff.actions.ports import Mark
 from bailiff.cluster import ClusterError, ConflictError, FencedError, NotFoundError
 from bailiff.decisions import EventNote
 from bailiff.decisions.node_loss.standing import LOST
 from bailiff.decisions.node_loss.words import CONTROLLER, NODE_NOT_READY, STUCK_REASON, unresponsive
-from bailiff.worker.execute.actions import Mark
 from bailiff.worker.systems.node_loss.watched import PodMark
 from bailiff.worker.timers.retrying import Again, Retrying
 

@@ -19,8 +19,8 @@ from bailiff.worker.timers.retrying import Again, Retrying
 if TYPE_CHECKING:
     from prometheus_client import Counter
 
+    from bailiff.actions.ports import ObjectActions
     from bailiff.kinds import Node
-    from bailiff.worker.execute.actions import ObjectActions
     from bailiff.worker.systems.node_taints.first_seen import FirstSeen, WantedNote
     from bailiff.worker.systems.system import Parts
 

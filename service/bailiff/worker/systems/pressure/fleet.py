@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bailiff.worker.systems.pressure.memory import memory_of
+from bailiff.decisions.pressure.memory import memory_of
 from bailiff.worker.systems.pressure.watched_node import WatchedNode
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from datetime import datetime
 
+    from bailiff.clock import Moment
     from bailiff.decisions.pressure.report import PressureReport
     from bailiff.kinds import Pod
-    from bailiff.worker.systems.pressure.moment import Moment
 
 # Seconds, podCleanupTimeout in pkg/kubelet/eviction/eviction_manager.go.
 _CLEAN_UP = 30.0

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
+from bailiff.actions.event_bodies import Regarding
+from bailiff.actions.node_conditions import status_body
 from bailiff.cluster import NODES, ClusterError, ConflictError, FencedError, NotFoundError
-from bailiff.decisions.text import describe_time
+from bailiff.decisions.pressure.memory import NOTHING, Note
 from bailiff.kinds import Annotations
-from bailiff.worker.execute.event_bodies import Regarding
-from bailiff.worker.systems.pressure.memory import NOTHING, Note
 from bailiff.worker.timers.retrying import Again, Retrying
 
 if TYPE_CHECKING:
@@ -206,31 +206,3 @@ class NodeWriter(Retrying[str]):
         self._failing.add(name)
         # The exponent is bounded too: no float is as large as the power would grow.
         return Again.doubled(_FAILURE_DELAY, failures, _MAX_DELAY)
-
-
-def status_body(node: Node, conditions: Sequence[NodeCondition], now: datetime) -> dict[str, Any]:
-    """These conditions into the status of the node of this UID; a wrong one is a conflict."""
-    before = {one.type: one for one in node.status.conditions}
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": node.metadata.name, "uid": node.metadata.uid},
-        "status": {
-            "conditions": [_condition(one, before.get(one.type), now) for one in conditions]
-        },
-    }
-
-
-def _condition(
-    condition: NodeCondition, before: NodeCondition | None, now: datetime
-) -> dict[str, str]:
-    same = before is not None and before.status == condition.status
-    since = before.last_transition_time if same and before is not None else None
-    return {
-        "type": condition.type,
-        "status": condition.status,
-        "reason": condition.reason,
-        "message": condition.message,
-        "lastHeartbeatTime": describe_time(now),
-        "lastTransitionTime": describe_time(since or now),
-    }

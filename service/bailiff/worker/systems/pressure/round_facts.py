@@ -9,10 +9,10 @@ from bailiff.decisions.pressure.versions import told_version
 from bailiff.kinds.stats import Summary
 
 if TYPE_CHECKING:
+    from bailiff.clock import Moment
     from bailiff.kinds import Node
     from bailiff.kinds.kubelet_configuration import KubeletConfiguration
     from bailiff.kinds.stats import NodeStats
-    from bailiff.worker.systems.pressure.moment import Moment
     from bailiff.worker.systems.pressure.settings import PressureMode
     from bailiff.worker.systems.pressure.watched_node import WatchedNode
 

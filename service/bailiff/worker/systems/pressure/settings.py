@@ -12,7 +12,7 @@ from bailiff.decisions.pressure.extensions import (
     MemoryInUse,
     PressureExtensions,
 )
-from bailiff.worker.systems.pressure.memory import LONGEST_BREAK
+from bailiff.decisions.pressure.memory import LONGEST_BREAK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

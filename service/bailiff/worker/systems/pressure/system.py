@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from msgspec.structs import replace
 
+from bailiff.clock import Moment, SteadyTime
 from bailiff.cluster.kubelets import KubeletError
 from bailiff.decisions import Round, Scene
 from bailiff.decisions.cost import FactsError
@@ -21,7 +22,6 @@ from bailiff.worker.systems.pressure.fleet import STATES, Fleet
 from bailiff.worker.systems.pressure.following import Configured, Following
 from bailiff.worker.systems.pressure.leaving import LEAVES
 from bailiff.worker.systems.pressure.metrics import PressureMetrics
-from bailiff.worker.systems.pressure.moment import Moment, SteadyTime
 from bailiff.worker.systems.pressure.node_writer import NodeWriter
 from bailiff.worker.systems.pressure.round_facts import facts_of
 from bailiff.worker.systems.pressure.strangers import strangers

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bailiff.decisions import EventNote
+from bailiff.decisions.pressure.memory import note_of
 from bailiff.decisions.pressure.report import DRY_RUN, INVALID_DISK_CAPACITY, THRESHOLD_MET
 from bailiff.decisions.pressure.signals import CONDITIONS
-from bailiff.worker.systems.pressure.memory import note_of
 
 if TYPE_CHECKING:
     from datetime import datetime

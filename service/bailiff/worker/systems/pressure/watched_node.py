@@ -17,22 +17,22 @@ from msgspec.structs import replace
 from bailiff.decisions import Round
 from bailiff.decisions.pressure.choosing import is_nearly_gone
 from bailiff.decisions.pressure.findings import ENDS_ALREADY, EVICTED, unmeasured
+from bailiff.decisions.pressure.memory import LONGEST_BREAK, Noted
 from bailiff.decisions.pressure.observations import measured_at
 from bailiff.decisions.pressure.state import PressureState, SignalState
 from bailiff.worker.systems.pressure.leaving import Leaving
-from bailiff.worker.systems.pressure.memory import LONGEST_BREAK, Noted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from bailiff.clock import Moment
     from bailiff.decisions import Finding
     from bailiff.decisions.pressure.facts import FileSystemLayout
+    from bailiff.decisions.pressure.memory import Memory
     from bailiff.decisions.pressure.report import PressureReport
     from bailiff.kinds import Pod
     from bailiff.kinds.stats import NodeStats
-    from bailiff.worker.systems.pressure.memory import Memory
-    from bailiff.worker.systems.pressure.moment import Moment
 
 NEVER_READ = "its summary has not been read yet"
 

@@ -9,10 +9,10 @@ import pytest
 from aiohttp import web
 
 from bailiff import cluster as k8s
+from bailiff.actions.event_bodies import Regarding
+from bailiff.actions.event_names import EventNames
 from bailiff.decisions import EventNote
 from bailiff.worker import ClusterActions
-from bailiff.worker.execute.event_bodies import Regarding
-from bailiff.worker.observe.event_names import EventNames
 from tests.harness.clocks import START
 from tests.harness.kinds import pod_of
 from tests.harness.scripted_server import kubeconfig, serving
@@ -74,7 +74,7 @@ def test_the_longest_name_of_a_pod_leaves_room_for_the_suffix() -> None:
 
 
 def test_what_was_told_is_remembered_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bailiff.worker.observe.event_names._CAPACITY", 2)
+    monkeypatch.setattr("bailiff.actions.event_names._CAPACITY", 2)
     names = EventNames()
     first = names.next(**TOLD)
     for number in range(2):

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from bailiff.actions.event_bodies import Regarding
     from bailiff.decisions import EventNote
-    from bailiff.worker.execute.event_bodies import Regarding
 
 # Seconds within which two workers that tell the same of a pod tell of the same occurrence;
 # client-go's span for counting Events as one (tools/record/events_cache.go). Later it is news.

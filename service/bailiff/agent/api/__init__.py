@@ -1,0 +1,1 @@
+"""The API server, and the kubelet, over connections that take little memory."""

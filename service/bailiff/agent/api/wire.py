@@ -1,0 +1,279 @@
+"""What a Cluster sends by, in a tenth of the memory that aiohttp takes.
+
+See bailiff.cluster.wire for the port. It knows HTTP/1.1 alone, no proxies, no redirects and no
+compression, which an API server does without. A write is sent once, and never repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Self
+from urllib.parse import urlencode, urlsplit
+
+import bailiff
+from bailiff.agent.api.answers import Incoming
+from bailiff.cluster.errors import (
+    ConfigError,
+    FencedError,
+    RequestTimeoutError,
+    TooLongError,
+    UnreachableError,
+)
+from bailiff.cluster.status import error_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bailiff.cluster.credentials import Credentials
+    from bailiff.cluster.login import Login
+    from bailiff.cluster.request import Request
+    from bailiff.cluster.settings import ClusterSettings
+    from bailiff.cluster.tls import Tls
+
+_MAX_REFUSAL_BYTES = 64 * 1024
+_READ_AT_ONCE = 64 * 1024
+# Connections that are kept for the next request: an agent sends one or two at a time.
+_KEPT = 2
+
+
+class _Connection:
+    """One connection, for one request at a time."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the other side has not hung up, as far as is known."""
+        return not (self._reader.at_eof() or self._writer.is_closing())
+
+    async def begin(self, head: bytes, body: bytes | None) -> Incoming:
+        """Send a request and wait for the head of its answer."""
+        self._writer.write(head + (body or b""))
+        await self._writer.drain()
+        answer = Incoming()
+        while answer.in_head:
+            await self.more(answer)
+        return answer
+
+    async def more(self, answer: Incoming) -> None:
+        """Wait for something more of an answer.
+
+        Raises:
+            UnreachableError: the connection ended before the answer did.
+        """
+        data = await self._reader.read(_READ_AT_ONCE)
+        if not data:
+            raise UnreachableError("the connection ended before the answer did")
+        answer.feed(data)
+
+    def close(self) -> None:
+        """Hang up, without waiting for the other side."""
+        self._writer.transport.abort()
+
+
+class Inflow:
+    """An answer that has no end, as a watch; see bailiff.cluster.wire."""
+
+    def __init__(self, request: Request, connection: _Connection, answer: Incoming, idle: float):
+        self._request = request
+        self._connection = connection
+        self._answer = answer
+        self._idle = idle
+
+    async def read(self) -> bytes:
+        """See the port."""
+        with _translated(self._request, self._idle):
+            async with asyncio.timeout(self._idle):
+                while not (part := self._answer.take()) and not self._answer.complete:
+                    await self._connection.more(self._answer)
+        return part
+
+    def close(self) -> None:
+        """See the port."""
+        self._connection.close()
+        self._answer.end()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+
+class LeanWire:
+    """Sends requests to one server; used by one event loop, by any number of its tasks.
+
+    Args:
+        credentials: the login, renewed by itself; closed with this.
+        settings: bounds.
+    """
+
+    def __init__(self, credentials: Credentials, settings: ClusterSettings) -> None:
+        self._credentials = credentials
+        self._settings = settings
+        self._kept: list[_Connection] = []
+        self._tls: Tls | None = None
+        self._context: ssl.SSLContext | None = None
+
+    async def login(self) -> Login:
+        """See the port."""
+        return await self._credentials.current()
+
+    def beside(self, settings: ClusterSettings) -> LeanWire:
+        """See the port."""
+        return LeanWire(self._credentials, settings)
+
+    def backoff(self) -> float:
+        """See the port; an agent sends too little to be asked to send less."""
+        return 0.0
+
+    async def close(self) -> None:
+        """See the port."""
+        self._drop_kept()
+        await self._credentials.close()
+
+    async def send(self, request: Request, within: float | None = None) -> bytes:
+        """See the port."""
+        seconds = self._settings.request_timeout if within is None else within
+        with _translated(request, seconds):
+            async with asyncio.timeout(seconds):
+                connection, answer = await self._accepted(request)
+                try:
+                    body = await self._whole(request, connection, answer)
+                except BaseException:
+                    connection.close()
+                    raise
+                finally:
+                    answer.end()
+                self._keep(connection, answer)
+                return body
+
+    async def open(self, request: Request) -> Inflow:
+        """See the port."""
+        with _translated(request, self._settings.list_timeout):
+            async with asyncio.timeout(self._settings.list_timeout):
+                connection, answer = await self._accepted(request)
+        return Inflow(request, connection, answer, self._settings.watch_idle_timeout)
+
+    async def _accepted(self, request: Request) -> tuple[_Connection, Incoming]:
+        """The answer to a request that was taken; raises what a refusal means."""
+        login = await self._credentials.current()
+        connection, answer = await self._asked(request, login)
+        if answer.status == 401:
+            connection.close()
+            renewed = await self._credentials.after_rejection(login)
+            if renewed is not None:
+                connection, answer = await self._asked(request, renewed)
+        if 200 <= answer.status < 300:
+            return connection, answer
+        try:
+            body = await _beginning(connection, answer)
+        finally:
+            connection.close()
+        raise error_of(request.what, answer.status, body, answer.retry_after)
+
+    async def _asked(self, request: Request, login: Login) -> tuple[_Connection, Incoming]:
+        head = _head(request, login)
+        connection = await self._connection(login)
+        if request.allowed is not None and not request.allowed():
+            connection.close()
+            raise FencedError(f"{request.what}: not sent, another process leads")
+        try:
+            return connection, await connection.begin(head, request.body)
+        except BaseException:
+            connection.close()
+            raise
+
+    async def _connection(self, login: Login) -> _Connection:
+        if login.tls != self._tls:
+            self._tls, self._context = login.tls, login.tls.context()
+            self._drop_kept()
+        while self._kept:
+            kept = self._kept.pop()
+            if kept.is_usable:
+                return kept
+            kept.close()
+        try:
+            return await self._opened(login)
+        except (OSError, UnreachableError):
+            await self._credentials.after_failure(login)
+            raise
+
+    async def _opened(self, login: Login) -> _Connection:
+        if login.proxy is not None:
+            raise ConfigError("the agent asks the API server straight: it goes by no proxy")
+        server = urlsplit(login.host)
+        secure = server.scheme == "https"
+        host = server.hostname or ""
+        reader, writer = await asyncio.open_connection(
+            host,
+            server.port or (443 if secure else 80),
+            ssl=self._context if secure else None,
+            server_hostname=(login.tls.server_name or host) if secure else None,
+        )
+        return _Connection(reader, writer)
+
+    async def _whole(self, request: Request, connection: _Connection, answer: Incoming) -> bytes:
+        bound, parts, size = self._settings.max_response_bytes, [answer.take()], 0
+        while not answer.complete:
+            await connection.more(answer)
+            parts.append(answer.take())
+            size += len(parts[-1])
+            if size > bound:
+                raise TooLongError(f"{request.what}: the answer exceeds {bound} bytes")
+        return b"".join(parts)
+
+    def _keep(self, connection: _Connection, answer: Incoming) -> None:
+        if answer.stays_open and len(self._kept) < _KEPT:
+            self._kept.append(connection)
+        else:
+            connection.close()
+
+    def _drop_kept(self) -> None:
+        for one in self._kept:
+            one.close()
+        self._kept.clear()
+
+
+async def _beginning(connection: _Connection, answer: Incoming) -> bytes:
+    """Of a refusal as much as anybody reads."""
+    body = answer.take()
+    with contextlib.suppress(UnreachableError):
+        while not answer.complete and len(body) < _MAX_REFUSAL_BYTES:
+            await connection.more(answer)
+            body += answer.take()
+    return body[:_MAX_REFUSAL_BYTES]
+
+
+def _head(request: Request, login: Login) -> bytes:
+    server = urlsplit(login.host)
+    query = f"?{urlencode(request.query)}" if request.query else ""
+    lines = [
+        f"{request.method} {server.path.rstrip('/')}{request.path}{query} HTTP/1.1",
+        f"Host: {server.netloc}",
+        f"Accept: {request.accept}",
+        "Accept-Encoding: identity",
+        f"User-Agent: bailiff-agent/{bailiff.__version__}",
+    ]
+    if request.body is not None:
+        lines += [f"Content-Type: {request.content_type}", f"Content-Length: {len(request.body)}"]
+    if login.authorization is not None:
+        lines.append(f"Authorization: {login.authorization}")
+    return "\r\n".join([*lines, "", ""]).encode("ascii")
+
+
+@contextmanager
+def _translated(request: Request, seconds: float) -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError as error:
+        text = f"{request.what}: no answer within {seconds:g} s"
+        raise RequestTimeoutError(text) from error
+    except (OSError, ssl.SSLError) as error:
+        text = error.strerror or str(error) or type(error).__name__
+        raise UnreachableError(f"{request.what}: {text}") from error

@@ -1,0 +1,85 @@
+"""Log lines as all of Bailiff writes them, without the library that the other processes have.
+
+structlog brings rich with it, and 7 MiB, of which the agent has 40 in all.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TextIO
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Log:
+    """One line an entry: JSON, or text on a terminal, see configure_logs of bootstrap/process.py.
+
+    Attributes:
+        always: facts of every line, as the mode of a dry run.
+    """
+
+    def __init__(
+        self,
+        out: TextIO | None = None,
+        *,
+        text: bool = False,
+        level: str = "info",
+        now: Callable[[], datetime] = _now,
+    ) -> None:
+        """Write to `out`, by default standard error, what has this level or a higher one."""
+        self._out = sys.stderr if out is None else out
+        self._text = text
+        self._least = _LEVELS.get(level, _LEVELS["info"])
+        self._now = now
+        self.always: dict[str, object] = {}
+
+    @staticmethod
+    def of_environment(environment: Mapping[str, str] = os.environ) -> Log:
+        """As BAILIFF_LOG_FORMAT (text, json) and BAILIFF_LOG_LEVEL choose."""
+        chosen = environment.get("BAILIFF_LOG_FORMAT")
+        text = chosen == "text" if chosen else sys.stderr.isatty()
+        return Log(text=text, level=environment.get("BAILIFF_LOG_LEVEL", "info").lower())
+
+    def debug(self, event: str, **facts: object) -> None:
+        """What nobody needs but who looks for a fault."""
+        self._write("debug", event, facts)
+
+    def info(self, event: str, **facts: object) -> None:
+        """Something that was to be expected."""
+        self._write("info", event, facts)
+
+    def warning(self, event: str, **facts: object) -> None:
+        """Something that somebody should look at."""
+        self._write("warning", event, facts)
+
+    def error(self, event: str, **facts: object) -> None:
+        """A fault."""
+        self._write("error", event, facts)
+
+    def exception(self, event: str, **facts: object) -> None:
+        """A fault of ours, with its place."""
+        self._write("error", event, {**facts, "exception": traceback.format_exc()})
+
+    def _write(self, level: str, event: str, facts: dict[str, object]) -> None:
+        if _LEVELS[level] < self._least:
+            return
+        at = self._now().isoformat().replace("+00:00", "Z")
+        said = {**facts, **self.always}
+        if self._text:
+            line = " ".join([at, f"[{level}]", event, *(f"{k}={v}" for k, v in said.items())])
+        else:
+            entry = {**said, "event": event, "level": level, "timestamp": at}
+            line = msgspec.json.encode(entry, enc_hook=str).decode()
+        print(line, file=self._out, flush=True)  # noqa: T201 - this is where lines are written

@@ -1,0 +1,153 @@
+"""What an operator may set of an agent; the command line hands it over as JSON."""
+
+from __future__ import annotations
+
+import math
+
+from msgspec import Struct
+
+from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
+from bailiff.decisions.pressure.facts import FileSystemLayout
+from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+
+
+class KubeletAccess(Struct, frozen=True, kw_only=True):
+    """How the kubelet of this node is asked.
+
+    Attributes:
+        url: as `https://127.0.0.1:10250`.
+        ca_file: certificates in PEM that vouch for it; empty: the cluster's.
+        server_name: to look for in its certificate; empty: the node's name.
+        insecure: take whatever certificate it shows; the cluster's token is not shown then.
+        token_file: a token for the kubelet alone; empty: the agent's own login.
+        certificate_file: a client certificate for the kubelet; empty: none.
+        key_file: its private key.
+    """
+
+    url: str = "https://127.0.0.1:10250"
+    ca_file: str = ""
+    server_name: str = ""
+    insecure: bool = False
+    token_file: str = ""
+    certificate_file: str = ""
+    key_file: str = ""
+
+
+class ClusterAccess(Struct, frozen=True, kw_only=True):
+    """Where the API server is, and who the agent is there.
+
+    Attributes:
+        in_cluster: by the service account of the pod.
+        kubeconfig: the file; empty: none, and nothing is known of an API server.
+        context: of the kubeconfig; empty: its current one.
+    """
+
+    in_cluster: bool = False
+    kubeconfig: str = ""
+    context: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is an API server at all."""
+        return self.in_cluster or bool(self.kubeconfig)
+
+
+class HostPlaces(Struct, frozen=True, kw_only=True):
+    """Where the node's own numbers are read.
+
+    Attributes:
+        root: where the host's files are seen, as `/host` in a container; empty: `/`.
+        cgroup: the cgroup that is taken for the node, below the mount point; empty: the root.
+        kubelet_dir: of volumes of pods.
+        pod_logs_dir: of logs of pods.
+        image_dir: on the file system of images; empty: as the runtime says, else the kubelet's.
+        container_dir: on the file system of writable layers; empty: that of images.
+    """
+
+    root: str = ""
+    cgroup: str = ""
+    kubelet_dir: str = "/var/lib/kubelet"
+    pod_logs_dir: str = "/var/log/pods"
+    image_dir: str = ""
+    container_dir: str = ""
+
+
+class NoticeSettings(Struct, frozen=True, kw_only=True):
+    """How the kernel tells of memory before the next round is due.
+
+    Attributes:
+        wanted: be told at all.
+        stall_milliseconds: of PSI: so long in a window of a second tasks have to wait for memory;
+            0: no PSI.
+        high_mark: with cgroup v2, set `memory.high` of the pods' cgroup for a wire that is tripped
+            at the mark, and taken down as soon as it has been.
+    """
+
+    wanted: bool = True
+    stall_milliseconds: int = 150
+    high_mark: bool = False
+
+
+class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All of it.
+
+    Attributes:
+        node: the name of the node.
+        cluster: the API server.
+        kubelet: the kubelet of the node; None: there is none, or it is not asked.
+        own_readings: measure memory and processes here, whatever the kubelet says of them; without
+            a kubelet everything is measured here.
+        host: where.
+        pods_from_kubelet: which pods there are is asked of the kubelet, not of the API server.
+        configuration: thresholds; None: those of the kubelet, else the kubelet's defaults.
+        extensions: what no kubelet does.
+        layout: of the file systems; None: as found on the node, else by the summary.
+        interval: seconds from round to round, 1 and up.
+        stale_after: seconds without anything newly measured after which nobody is evicted.
+        notices: of the kernel.
+        runtime: the socket of the container runtime; empty: nothing is freed on the node first.
+        stops_containers: where the API server is away and the threshold is hard, stop the pod's
+            containers, and tell the API server afterwards.
+        state_file: what a restart has to know; empty: nothing is kept.
+        publishes: write MemoryPressure, DiskPressure and PIDPressure into the node's status.
+        keeps_pods: write the status alone, and leave deletion to pod garbage collection.
+        dry_run: have the API server check every write and keep none; free and stop nothing.
+        shadow: decide, write nothing, and compare with what the node's kubelet does.
+        status_host: of the status port.
+        status_port: of the status port; 0: any free.
+    """
+
+    node: str
+    cluster: ClusterAccess = ClusterAccess()
+    kubelet: KubeletAccess | None = None
+    own_readings: bool = True
+    host: HostPlaces = HostPlaces()
+    pods_from_kubelet: bool = False
+    configuration: KubeletConfiguration | None = None
+    extensions: PressureExtensions = NO_EXTENSIONS
+    layout: FileSystemLayout | None = None
+    interval: float = 10.0
+    stale_after: float = 120.0
+    notices: NoticeSettings = NoticeSettings()
+    runtime: str = ""
+    stops_containers: bool = False
+    state_file: str = ""
+    publishes: bool = False
+    keeps_pods: bool = False
+    dry_run: bool = False
+    shadow: bool = False
+    status_host: str = "127.0.0.1"
+    status_port: int = 8084
+
+    def __post_init__(self) -> None:
+        for name, least in (("interval", 1.0), ("stale_after", 1.0)):
+            value = getattr(self, name)
+            if not math.isfinite(value) or value < least:
+                raise ValueError(f"{name}: must be {least:g} s or more")
+        if self.kubelet is None and not self.own_readings:
+            raise ValueError("there is neither a kubelet to ask nor own readings")
+
+    @property
+    def on_paper(self) -> bool:
+        """Nothing is done to pods, images and containers."""
+        return self.dry_run or self.shadow
