@@ -31,6 +31,7 @@ SPELLINGS = {
     "Apache 2.0": "Apache-2.0",
     "ISC License": "ISC",
     "MIT License": "MIT",
+    "The MIT License (MIT)": "MIT",
 }
 _CLASSIFIER = "License :: OSI Approved :: "
 _SPDX = get_spdx_licensing()
@@ -79,7 +80,9 @@ def _said(distribution: Distribution) -> str:
     classifiers = [text.removeprefix(_CLASSIFIER) for text in said if text.startswith(_CLASSIFIER)]
     # Two classifiers do not tell whether both hold or either may be chosen.
     alone = classifiers if len(classifiers) == 1 else []
-    said = [*told(distribution, "License-Expression"), *told(distribution, "License"), *alone]
+    # Some packages put the whole text there, which begins with its name.
+    named = [text.partition("\n")[0] for text in told(distribution, "License")]
+    said = [*told(distribution, "License-Expression"), *named, *alone]
     return next(filter(None, said), "")
 
 

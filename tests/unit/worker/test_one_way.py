@@ -21,7 +21,7 @@ pytestmark = pytest.mark.looptime(start=0)
 PACKAGE = Path(bailiff.__file__).parent
 GUIDE = (Path(__file__).parents[3] / "docs" / "architecture.md").read_text()
 # | 1 | an event comes in | `worker/mirror/watching.py` |
-STEP = re.compile(r"^\| (\d+) \| .* \| `(worker/[a-z_/]+\.py)` \|$", re.MULTILINE)
+STEP = re.compile(r"^\| (\d+) \| .* \| `((?:worker|actions)/[a-z_/]+\.py)` \|$", re.MULTILINE)
 
 
 def is_handed_an_eviction(frame: FrameType) -> bool:
