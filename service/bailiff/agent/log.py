@@ -82,4 +82,4 @@ class Log:
         else:
             entry = {**said, "event": event, "level": level, "timestamp": at}
             line = msgspec.json.encode(entry, enc_hook=str).decode()
-        print(line, file=self._out, flush=True)  # noqa: T201 - this is where lines are written
+        print(line, file=self._out, flush=True)

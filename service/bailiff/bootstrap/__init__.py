@@ -5,20 +5,8 @@ Each program stands in a module of its own (`serve`, `work`, `pausing`), which i
 when it runs: so that none loads, and waits for, what only another one needs.
 """
 
-from bailiff.bootstrap.access import ACCESS_VARIABLES
-from bailiff.bootstrap.choices import (
-    CLOCK_SKEW_LIMIT,
-    ClusterChoice,
-    ClusterUnusable,
-    Program,
-    StartError,
-)
+import lazy_loader
 
-__all__ = [
-    "ACCESS_VARIABLES",
-    "CLOCK_SKEW_LIMIT",
-    "ClusterChoice",
-    "ClusterUnusable",
-    "Program",
-    "StartError",
-]
+# Each name is imported when it is first asked for; which stands where is written in __init__.pyi.
+# The agent on a node imports what a round needs, and has no memory to give to all else.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

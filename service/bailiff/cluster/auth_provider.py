@@ -23,8 +23,9 @@ async def provider_token(files: str, user: str) -> str | None:
 
     Raises:
         ConfigError: it cannot be renewed, or wrong entries; no secret is in the message.
-        aiohttp.ClientError, OSError: the provider cannot be reached.
+        OSError: the provider cannot be reached.
     """
+    import aiohttp  # noqa: PLC0415 - the agent reads kubeconfigs, too, and has no room for it
     from kubernetes_asyncio.client import Configuration  # noqa: PLC0415 - see above
     from kubernetes_asyncio.config import ConfigException  # noqa: PLC0415
     from kubernetes_asyncio.config.kube_config import (  # noqa: PLC0415
@@ -46,6 +47,8 @@ async def provider_token(files: str, user: str) -> str | None:
     except ConfigException as error:
         # It names the place of a fault by the whole entry, credentials included.
         raise ConfigError(str(error).split("{", 1)[0].strip()) from None
+    except aiohttp.ClientError as error:
+        raise OSError(str(error) or type(error).__name__) from None
     return configuration.api_key.get("BearerToken")
 
 

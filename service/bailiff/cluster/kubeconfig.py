@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import aiohttp
 import yaml
 
 from bailiff.cluster.auth_provider import PROVIDERS, provider_token
@@ -59,7 +58,7 @@ def kubeconfig_reader(path: Path | None, context: str | None) -> Read:
         except yaml.YAMLError:
             # Neither its text nor its cause is kept, here and below: they may quote the file.
             raise ConfigError(f"kubeconfig {file} is not YAML") from None
-        except (OSError, aiohttp.ClientError) as error:
+        except OSError as error:
             raise ConfigError(f"kubeconfig {file}: {str(error) or type(error).__name__}") from None
         except _WRONG as error:
             raise ConfigError(f"kubeconfig {file}: {_without_values(error)}") from None

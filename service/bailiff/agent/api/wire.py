@@ -79,7 +79,9 @@ class _Connection:
 class Inflow:
     """An answer that has no end, as a watch; see bailiff.cluster.wire."""
 
-    def __init__(self, request: Request, connection: _Connection, answer: Incoming, idle: float):
+    def __init__(
+        self, request: Request, connection: _Connection, answer: Incoming, idle: float
+    ) -> None:
         self._request = request
         self._connection = connection
         self._answer = answer

@@ -11,12 +11,21 @@ from typing import TYPE_CHECKING
 
 from bailiff.decisions.pressure.observations import memory_measured
 from bailiff.decisions.pressure.observed import as_int64
+from bailiff.decisions.pressure.signals import MEMORY_SIGNALS
 from bailiff.kinds.quantity import NANO
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bailiff.decisions.pressure.signals import Signal
     from bailiff.decisions.pressure.thresholds import Threshold
     from bailiff.kinds.stats import NodeStats
 
+# Bytes by which further marks follow one that evicts. What the kernel counts lags behind what is in
+# use, by 256 KiB for each processor in the one number and by as much as came within two seconds in
+# the other (memcg_stock and flush_memcg_stats_ratelimited in mm/memcontrol.c): a mark may be told
+# of while there is no reason for a round yet, and then nobody would look again for ten seconds.
+_FURTHER = tuple(step << 20 for step in (0, 1, 4, 16, 64, 256))
 # Seconds: how often the mark is set anew on Linux, and how often is looked on Windows.
 REFRESH_SECONDS = 10
 
@@ -44,6 +53,29 @@ def usage_mark(threshold: Threshold, node: NodeStats) -> int | None:
     # Quantities are whole here: a threshold's part of a byte rounds what is left of them up.
     mark = (capacity + as_int64(usage - used)) * NANO - threshold.amount(capacity)
     return -(-mark // NANO)
+
+
+def usage_marks(thresholds: Iterable[Threshold], node: NodeStats) -> dict[Signal, tuple[int, ...]]:
+    """The marks that are still to be reached, by signal of memory, in rising order.
+
+    A mark that has been passed tells of nothing but that memory has become free. Each is followed
+    by some that are a little further on. A signal of which nothing was measured, or that has no
+    threshold that evicts, is left out.
+
+    Args:
+        thresholds: all that are set.
+        node: what was measured of it.
+    """
+    found: dict[Signal, set[int]] = {}
+    for one in thresholds:
+        if one.signal not in MEMORY_SIGNALS or one.dry_run:
+            continue
+        mark, memory = usage_mark(one, node), memory_measured(one.signal, node)
+        if mark is None or memory is None or memory.usage_bytes is None:
+            continue
+        marks = found.setdefault(one.signal, set())
+        marks |= {mark + step for step in _FURTHER if mark + step > memory.usage_bytes}
+    return {signal: tuple(sorted(marks)) for signal, marks in found.items()}
 
 
 def commit_is_low(threshold: Threshold, commit_limit: int, commit_total: int) -> bool:

@@ -1,0 +1,212 @@
+"""A round of this node, planned by the core from what was measured; and what it leaves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from bailiff.decisions.options import Options
+from bailiff.decisions.pressure.choosing import Outside
+from bailiff.decisions.pressure.configuring import settings_of
+from bailiff.decisions.pressure.facts import AfterReclaim, PressureFacts
+from bailiff.decisions.pressure.file_systems import tells_layout
+from bailiff.decisions.pressure.findings import by_status_alone
+from bailiff.decisions.pressure.judging import PressureRound
+from bailiff.decisions.pressure.memory import LONGEST_BREAK, NOTHING, Noted, memory_of, note_of
+from bailiff.decisions.pressure.notifying import usage_marks
+from bailiff.decisions.pressure.observations import measured_at, met, observe
+from bailiff.decisions.pressure.signals import DISK_PRESSURE
+from bailiff.decisions.pressure.state import PressureState
+from bailiff.decisions.pressure.versions import told_version
+from bailiff.decisions.system import Scene
+from bailiff.kinds.node import Node, NodeMeta
+from bailiff.kinds.stats import Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from bailiff.agent.reading import Reading
+    from bailiff.agent.settings import AgentSettings
+    from bailiff.clock import Moment
+    from bailiff.decisions.decision import Finding
+    from bailiff.decisions.pressure.facts import FileSystemLayout
+    from bailiff.decisions.pressure.report import PressureReport
+    from bailiff.decisions.pressure.signals import Signal
+    from bailiff.kinds import Pod
+    from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+    from bailiff.kinds.stats import NodeStats
+
+# Pods take no trace along; who asks why asks the decision API.
+_OPTIONS = Options(explain=False)
+
+
+class Circumstances(NamedTuple):
+    """What a round goes by beside what was measured.
+
+    Attributes:
+        node: as the API has it; None: it is not known.
+        pods: of the node.
+        configuration: whose thresholds count; None: the kubelet's defaults.
+        moment: as rounds count time.
+        wall: in UTC, by the wall clock.
+        found_layout: of the file systems, as looked for on the node; None: it was not.
+    """
+
+    node: Node | None
+    pods: tuple[Pod, ...]
+    configuration: KubeletConfiguration | None
+    moment: Moment
+    wall: datetime
+    found_layout: FileSystemLayout | None = None
+
+
+class Judged(NamedTuple):
+    """What a round comes to.
+
+    Attributes:
+        report: without its candidates, of which there may be hundreds.
+        victims: who goes, each with what is said of it, in this order.
+        is_hard: those that go by rank go for a hard threshold.
+        marks: of memory in use that are to be reached yet, by signal.
+    """
+
+    report: PressureReport
+    victims: tuple[tuple[Pod, Finding], ...]
+    is_hard: bool
+    marks: dict[Signal, tuple[int, ...]]
+
+
+class Judge:
+    """Plans rounds, each by the state that the one before has left.
+
+    Attributes:
+        state: for the next round.
+    """
+
+    def __init__(self, settings: AgentSettings, *, reclaims: bool) -> None:
+        """Begin as a kubelet that has just started.
+
+        Args:
+            settings: the operator's.
+            reclaims: the node can be freed before a pod goes.
+        """
+        self._settings = settings
+        self._reclaims = reclaims
+        self.state = PressureState()
+        self._layout: FileSystemLayout | None = None
+        self._measured: datetime | None = None
+        # When the last round was, by elapsed time; None: there was none.
+        self._judged_at: float | None = None
+        self._remembered = ""
+        self._noted = NOTHING
+
+    def recall(self, text: str) -> None:
+        """Go on where an agent of before has stopped; what it cannot read is nothing."""
+        self._remembered = text
+
+    def judge(
+        self, reading: Reading, circumstances: Circumstances, again: Reading | None = None
+    ) -> Judged:
+        """Plan a round.
+
+        Args:
+            reading: what was measured.
+            circumstances: what else it goes by.
+            again: what was measured after its reclaim steps; None: they have not been done.
+
+        Raises:
+            FactsError: the configuration is one that no kubelet starts with.
+            ReadingError: what was measured of pods cannot be read.
+        """
+        facts = self._facts(reading, circumstances, again)
+        node = circumstances.node or Node(metadata=NodeMeta(name=self._settings.node))
+        scene = Scene(circumstances.pods, circumstances.moment.now, node, neighbours=())
+        outside = Outside(circumstances.wall, frozenset())
+        planned = PressureRound(scene, facts, _OPTIONS, reading.pods, outside)
+        by_reference = {(one.metadata.namespace, one.metadata.name): one for one in scene.pods}
+        going = (by_reference[one.pod.namespace, one.pod.name] for one in planned.report.victims)
+        return Judged(
+            replace(planned.report, candidates=()),
+            tuple((pod, self._finding(planned, pod)) for pod in going),
+            planned.is_hard,
+            usage_marks(settings_of(facts).thresholds, reading.node),
+        )
+
+    def needs_disks(self, node: NodeStats, configuration: KubeletConfiguration | None) -> bool:
+        """Whether a round that measures this looks at what pods take of the disk.
+
+        Args:
+            node: as of Reading.
+            configuration: as of Circumstances.
+        """
+        facts = PressureFacts(configuration=configuration, extensions=self._settings.extensions)
+        low = met(settings_of(facts).thresholds, observe(Summary(node=node)))
+        return any(one.signal.condition == DISK_PRESSURE for one in low)
+
+    def take(self, judged: Judged, reading: Reading, elapsed: float) -> None:
+        """This round counts: the next one goes on by what it leaves."""
+        self.state, self._judged_at = judged.report.next, elapsed
+        self._measured, self._remembered = measured_at(reading.node), ""
+        if self._layout is None and tells_layout(reading.node):
+            self._layout = judged.report.layout
+
+    def note(self, now: datetime) -> str:
+        """What a restart has to know; the same text as long as that is the same.
+
+        Args:
+            now: in UTC, as rounds count time.
+        """
+        note = note_of(now, self.state, Noted(self._measured, publishes=False))
+        if note.key != self._noted.key:
+            self._noted = note
+        return self._noted.text
+
+    def _facts(
+        self, reading: Reading, circumstances: Circumstances, again: Reading | None
+    ) -> PressureFacts:
+        node, settings = circumstances.node, self._settings
+        extensions = settings.extensions
+        if reading.without_huge_pages:
+            extensions = replace(extensions, subtract_huge_pages=False)
+        info = None if node is None else node.status.node_info
+        return PressureFacts(
+            summary=Summary(node=reading.node),
+            configuration=circumstances.configuration,
+            kubelet_version="" if info is None else told_version(info.kubelet_version),
+            layout=settings.layout or circumstances.found_layout or self._layout,
+            state=self._state_at(circumstances.moment, reading),
+            reclaims=self._reclaims,
+            after_reclaim=None if again is None else AfterReclaim(summary=Summary(node=again.node)),
+            extensions=extensions,
+            mem_available=reading.mem_available,
+            huge_pages_bytes=None if node is None else node.status.huge_pages,
+        )
+
+    def _state_at(self, moment: Moment, reading: Reading) -> PressureState:
+        """A threshold counts as met without a break only while somebody looks."""
+        memory = memory_of(self._remembered)
+        if memory is not None:
+            return memory.resumed(moment.now, measured_at(reading.node), self._longest_break)
+        last = self._judged_at
+        if last is None or moment.elapsed - last <= self._longest_break:
+            return self.state
+        return replace(self.state, thresholds=())
+
+    @property
+    def _longest_break(self) -> float:
+        return max(LONGEST_BREAK, 3 * self._settings.interval)
+
+    def _finding(self, planned: PressureRound, pod: Pod) -> Finding:
+        found = planned.of(pod)
+        if found is None:
+            raise ValueError(f"{pod.key} is a victim, and nothing is said of it")
+        # It is due by the time of rounds, which is not what is written.
+        found = replace(found, due_since=None)
+        return by_status_alone(found) if self._settings.keeps_pods else found
+
+
+def oldest(pods: Sequence[Pod]) -> tuple[Pod, ...]:
+    """In the order in which they came; who is equal in rank goes in the order of the pods."""
+    return tuple(sorted(pods, key=lambda pod: (str(pod.metadata.creation_timestamp), pod.key)))

@@ -1,0 +1,125 @@
+"""The kubelet of this node: its summary, its pods, its configuration."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from bailiff.agent.reading import Reading, ReadingError
+from bailiff.cluster.errors import ClusterError
+from bailiff.cluster.kubelets.errors import KubeletError
+from bailiff.cluster.kubelets.summaries import decode_configuration, decode_summary
+from bailiff.cluster.listing import decode_page
+from bailiff.cluster.request import Request
+from bailiff.kinds import Pod
+from bailiff.kinds.decode_errors import DecodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from bailiff.clock import Clock
+    from bailiff.cluster.kubelets.summaries import MeasuredNode
+    from bailiff.cluster.wire import Wire
+    from bailiff.decisions.pressure.facts import FileSystemLayout
+    from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+    from bailiff.kinds.stats import NodeStats, PodStats
+
+# Seconds. A kubelet that is well answers within one; a round waits for no other.
+_TIMEOUT = 5.0
+# It measures file systems every 10 s (cadvisor's housekeeping), so that what it says is up to so
+# old, and as much again while it is busy.
+_NEW_WITHIN = 60.0
+_LOOK_EVERY = 1.0
+# It tells times in whole seconds.
+_WHOLE_SECONDS = timedelta(seconds=1)
+
+
+class Kubelet:
+    """What it answers; the errors are ReadingError."""
+
+    def __init__(self, wire: Wire, node: str, clock: Clock) -> None:
+        """Prepare.
+
+        Args:
+            wire: to it.
+            node: the name of the node that it is to be the kubelet of.
+            clock: what is newer than what.
+        """
+        self._wire = wire
+        self._node = node
+        self._clock = clock
+
+    async def measured(self) -> MeasuredNode:
+        """Its summary; takes the right `get` on `nodes/stats`."""
+        body = await self._get("/stats/summary")
+        with _told():
+            return decode_summary(body, self._node)
+
+    async def read(self, pods: Sequence[Pod]) -> Reading:  # noqa: ARG002 - the port's
+        """See Source."""
+        found = await self.measured()
+
+        def of_pods() -> Sequence[PodStats]:
+            with _told():
+                return found.pods
+
+        return Reading(found.node, of_pods)
+
+    async def read_anew(self, pods: Sequence[Pod]) -> Reading:
+        """See Source. Asked again until the file systems have been measured after now."""
+        since = self._clock.now()
+        until = self._clock.elapsed() + _NEW_WITHIN
+        while True:
+            reading = await self.read(pods)
+            if is_measured_after(reading.node, since):
+                return reading
+            if self._clock.elapsed() >= until:
+                raise ReadingError("not_new", "nothing was measured since the node was freed")
+            await asyncio.sleep(_LOOK_EVERY)
+
+    def layout(self) -> FileSystemLayout | None:
+        """See Source: a summary does not say."""
+        return None
+
+    def has_gone(self, uid: str) -> bool | None:  # noqa: ARG002 - the port's
+        """See Source: its summary is up to ten seconds old."""
+        return None
+
+    async def pods(self) -> Sequence[Pod]:
+        """The pods that it runs; takes the right `get` on `nodes/pods`."""
+        body = await self._get("/pods")
+        try:
+            return decode_page(body, Pod).items
+        except DecodeError as error:
+            raise ReadingError("malformed", f"/pods is no list: {error.reason}") from error
+
+    async def configuration(self) -> KubeletConfiguration:
+        """Its own configuration; takes the right `get` on `nodes/configz`."""
+        body = await self._get("/configz")
+        with _told():
+            return decode_configuration(body, self._node)
+
+    async def _get(self, path: str) -> bytes:
+        try:
+            return await self._wire.send(Request("GET", path), _TIMEOUT)
+        except ClusterError as error:
+            raise ReadingError("kubelet", f"the kubelet: {error.message}") from error
+
+
+def is_measured_after(node: NodeStats, since: datetime) -> bool:
+    """Whether the file systems were measured after this instant; no time counts as after."""
+    runtime = node.runtime
+    parts = (node.fs, None if runtime is None else runtime.image_fs)
+    times = [one.time for one in parts if one is not None and one.time is not None]
+    return all(time > since - _WHOLE_SECONDS for time in times)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except KubeletError as error:
+        raise ReadingError(error.reason, error.message) from error

@@ -1,0 +1,113 @@
+"""What an agent has to know after a restart, in a file on the node.
+
+Since when thresholds are met, which images were last used when (CRI tells nobody), and of which
+pods the API server has not been told yet that their containers were stopped. Whoever may write the
+file is root on the node.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from bailiff.file_watch import read_regular
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bailiff.agent.log import Log
+
+# Bytes: a thousand images at 100 each, and room for as much again.
+_LONGEST = 2 * 2**20
+
+
+class Untold(Struct, frozen=True, kw_only=True):
+    """A pod whose containers were stopped while the API server was away.
+
+    Attributes:
+        namespace: of the pod.
+        name: of the pod.
+        uid: of the pod.
+        message: of its eviction.
+        cause: the signal that was low.
+        grace_period_seconds: that its containers were given.
+    """
+
+    namespace: str
+    name: str
+    uid: str
+    message: str
+    cause: str
+    grace_period_seconds: int
+
+
+class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """All of it.
+
+    Attributes:
+        pressure: as the worker's annotation has it, see decisions/pressure/memory.py.
+        images: as decisions/pressure/garbage.py has it, as JSON.
+        untold: whom the API server does not know of yet.
+    """
+
+    pressure: str = ""
+    images: msgspec.Raw = msgspec.Raw(b"null")
+    untold: tuple[Untold, ...] = ()
+
+
+class MemoryFile:
+    """The file; with no path nothing is kept."""
+
+    def __init__(self, path: Path | None, log: Log) -> None:
+        """Nothing is read yet."""
+        self._path = path
+        self._log = log
+        self._written = b""
+        self._failed = False
+
+    def read(self) -> Remembered:
+        """What was kept; nothing where there is no file, or one of no use."""
+        if self._path is None:
+            return Remembered()
+        try:
+            data = read_regular(self._path, _LONGEST)
+            found = msgspec.json.decode(data, type=Remembered)
+        except FileNotFoundError:
+            return Remembered()
+        except (OSError, ValueError, RecursionError) as error:
+            self._log.warning("nothing is remembered", file=str(self._path), error=str(error))
+            return Remembered()
+        self._written = data
+        return found
+
+    def write(self, remembered: Remembered) -> None:
+        """Keep this, in place of what was kept; a file that cannot be written is told of once."""
+        data = msgspec.json.encode(remembered)
+        if self._path is None or data == self._written:
+            return
+        try:
+            self._replace(data)
+        except OSError as error:
+            if not self._failed:
+                self._log.warning("not remembered", file=str(self._path), error=str(error))
+            self._failed = True
+            return
+        self._written, self._failed = data, False
+
+    def _replace(self, data: bytes) -> None:
+        """In one go: half a file would be no file."""
+        assert self._path is not None  # noqa: S101 - the one caller has looked
+        beside = self._path.with_name(f"{self._path.name}.new")
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+            beside.replace(self._path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                beside.unlink()
+            raise

@@ -1,0 +1,107 @@
+"""What an agent counts; upstream's metrics keep their names and buckets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bailiff.agent.evicting import Fate
+    from bailiff.decisions.pressure.report import PressureReport
+
+# Seconds from a notice of the kernel to the beginning of the round that it makes.
+_SOON = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 5, 30)
+
+
+class AgentMetrics:
+    """All of them, in a registry of their own."""
+
+    def __init__(self, *, on_paper: bool) -> None:
+        """Register; on paper nothing that counts evictions."""
+        self.registry = registry = CollectorRegistry()
+        self._rounds = Counter(
+            "bailiff_agent_rounds",
+            "Rounds that were begun, by what: time, or a notice of the kernel by its way.",
+            ["by"],
+            registry=registry,
+        )
+        self._notice = Histogram(
+            "bailiff_agent_notice_seconds",
+            "Time from a notice of the kernel to the beginning of the round that it makes, the "
+            "clean-up of the round before included.",
+            buckets=_SOON,
+            registry=registry,
+        )
+        self._unknown = Counter(
+            "bailiff_agent_unknown_rounds",
+            "Rounds in which nothing could be decided, by the reason.",
+            ["reason"],
+            registry=registry,
+        )
+        self._evictions = Counter(
+            "kubelet_evictions",
+            "Cumulative number of pod evictions by eviction signal.",
+            ["eviction_signal"],
+            registry=None if on_paper else registry,
+        )
+        self._attempts = Counter(
+            "bailiff_agent_attempts",
+            "Attempts to evict, by signal and fate: evicted, stopped (the API server was away), "
+            "gone, failed.",
+            ["eviction_signal", "fate"],
+            registry=registry,
+        )
+        self._available = Gauge(
+            "bailiff_agent_available",
+            "What is left of a signal, in bytes, inodes or processes, at the last round.",
+            ["eviction_signal"],
+            registry=registry,
+        )
+        self._met = Gauge(
+            "bailiff_agent_threshold_met",
+            "Whether a threshold of this signal is met, 1 or 0, at the last round.",
+            ["eviction_signal"],
+            registry=registry,
+        )
+        self._freed = Counter(
+            "bailiff_agent_freed",
+            "What was freed without a pod, by what: container, sandbox or image, and fate.",
+            ["what", "fate"],
+            registry=registry,
+        )
+
+    def begun(self, by: Iterable[str], ago: float) -> None:
+        """A round begins."""
+        ways = tuple(by)
+        for one in ways or ("time",):
+            self._rounds.labels(one).inc()
+        if ways:
+            self._notice.observe(ago)
+
+    def unknown(self, reason: str) -> None:
+        """It could not be decided."""
+        self._unknown.labels(reason).inc()
+
+    def judged(self, report: PressureReport) -> None:
+        """What it said."""
+        met: dict[str, bool] = {}
+        for one in report.thresholds:
+            signal = one.threshold.signal.value
+            met[signal] = met.get(signal, False) or one.met
+            if one.available is not None:
+                self._available.labels(signal).set(one.available)
+        for signal, is_met in met.items():
+            self._met.labels(signal).set(int(is_met))
+
+    def evicted(self, signal: str, fate: Fate) -> None:
+        """An attempt has ended."""
+        self._attempts.labels(signal, fate.value).inc()
+        if fate.value in ("evicted", "stopped"):
+            self._evictions.labels(signal).inc()
+
+    def freed(self, what: str, fate: str) -> None:
+        """A container, a sandbox or an image was removed, or could not be."""
+        self._freed.labels(what, fate).inc()

@@ -1,0 +1,208 @@
+"""What others say of the node: its pods, the Node object, and its kubelet's configuration."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bailiff.agent.reading import ReadingError
+from bailiff.cluster.keeping import Keep
+from bailiff.cluster.list_watch import ListWatch
+from bailiff.cluster.request import Selection
+from bailiff.cluster.resource import NODES, PODS
+from bailiff.cluster.unreadable import Unreadable
+from bailiff.cluster.watch_events import Changed, Deleted, Replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from bailiff.agent.log import Log
+    from bailiff.clock import Clock
+    from bailiff.cluster.client import Cluster
+    from bailiff.cluster.errors import ClusterError
+    from bailiff.cluster.watch_events import WatchEvent
+    from bailiff.kinds import Node, Pod
+    from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+
+# Seconds between two looks at the kubelet's configuration, and until one that cannot be read again
+# counts no more; as of the worker (worker/systems/pressure/following.py).
+_CONFIGURATION_EVERY = 120.0
+_CONFIGURATION_HOLDS = 600.0
+KEEP = Keep(pod_resources=True, node_status=True)
+
+
+class KubeletAnswers(Protocol):
+    """The kubelet, as far as it says something else than what it measures; raises ReadingError."""
+
+    async def pods(self) -> Sequence[Pod]:
+        """The pods that it runs."""
+        ...
+
+    async def configuration(self) -> KubeletConfiguration:
+        """Its own configuration."""
+        ...
+
+
+class NodeFacts:
+    """Follows them. `run` belongs to one task; the others may be asked at any time.
+
+    Attributes:
+        node: as the API has it; None: it has not told yet, or there is no API.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        cluster: Cluster | None,
+        kubelet: KubeletAnswers | None,
+        configured: KubeletConfiguration | None,
+        clock: Clock,
+        log: Log,
+        *,
+        pods_from_kubelet: bool,
+    ) -> None:
+        """Nothing is known yet.
+
+        Args:
+            name: of the node.
+            cluster: the API server; None: there is none.
+            kubelet: of the node; None: there is none.
+            configured: what the operator says of thresholds; None: the kubelet says it.
+            clock: when the configuration is looked at again.
+            log: hears of what cannot be had.
+            pods_from_kubelet: which pods there are is asked of the kubelet.
+        """
+        self._name = name
+        self._cluster = cluster
+        self._kubelet = kubelet
+        self._configured = configured
+        self._clock = clock
+        self._log = log
+        self._pods_from_kubelet = pods_from_kubelet or cluster is None
+        self._pods: dict[str, Pod] = {}
+        self._listed = False
+        self.node: Node | None = None
+        self._told: KubeletConfiguration | None = None
+        self._told_at = float("-inf")
+        self._asked_at = float("-inf")
+        self._listeners: list[Callable[[Pod], None]] = []
+        self._when_listed: list[Callable[[], None]] = []
+
+    def listen(self, listener: Callable[[Pod], None]) -> None:
+        """Tell this one of every pod that appears or changes."""
+        self._listeners.append(listener)
+
+    def when_listed(self, told: Callable[[], None]) -> None:
+        """Tell this one as soon as it is known which pods there are."""
+        self._when_listed.append(told)
+
+    @property
+    def pods(self) -> tuple[Pod, ...]:
+        """Those of the node, finished ones included."""
+        return tuple(self._pods.values())
+
+    @property
+    def configuration(self) -> KubeletConfiguration | None:
+        """Whose thresholds count; None: the kubelet's defaults, where there is no kubelet."""
+        return self._configured or self._told
+
+    async def refresh(self) -> None:
+        """Ask for what nobody tells by itself, and see that there is what a round needs.
+
+        Raises:
+            ReadingError: which pods there are, or which thresholds count, is not known.
+        """
+        if self._pods_from_kubelet and self._kubelet is not None:
+            self._replace(await self._kubelet.pods())
+        if not self._listed:
+            raise ReadingError("pods", "the pods of the node are not known yet")
+        if self._configured is None and self._kubelet is not None:
+            await self._refresh_configuration(self._kubelet)
+
+    async def run(self) -> None:
+        """Follow the API server until cancelled; without one there is nothing to do."""
+        if self._cluster is None:
+            await asyncio.Event().wait()
+            return
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._follow_node(self._cluster), name="node")
+            if not self._pods_from_kubelet:
+                group.create_task(self._follow_pods(self._cluster), name="pods")
+
+    async def _refresh_configuration(self, kubelet: KubeletAnswers) -> None:
+        elapsed = self._clock.elapsed()
+        if elapsed - self._asked_at < _CONFIGURATION_EVERY and self._told is not None:
+            return
+        self._asked_at = elapsed
+        try:
+            self._told = await kubelet.configuration()
+        except ReadingError as error:
+            if elapsed - self._told_at > _CONFIGURATION_HOLDS:
+                self._told = None
+                raise
+            self._log.info("the last configuration counts still", why=error.message)
+        else:
+            self._told_at = elapsed
+
+    async def _follow_node(self, cluster: Cluster) -> None:
+        selection = Selection(field_selector=f"metadata.name={self._name}")
+        watch = self._watch(cluster, NODES, selection)
+        async with aclosing(watch.events()) as events:
+            async for event in events:
+                self._take_node(event)
+
+    def _take_node(self, event: WatchEvent[Node]) -> None:
+        match event:
+            case Replaced(items=items):
+                self.node = items[0] if items else None
+            case Changed(object=node):
+                self.node = node
+            case Deleted() | Unreadable():
+                self.node = None
+
+    async def _follow_pods(self, cluster: Cluster) -> None:
+        selection = Selection(field_selector=f"spec.nodeName={self._name}")
+        watch = self._watch(cluster, PODS, selection)
+        async with aclosing(watch.events()) as events:
+            async for event in events:
+                self._take_pod(event)
+
+    def _watch(self, cluster: Cluster, resource: Any, selection: Selection) -> ListWatch[Any]:  # noqa: ANN401 - of either kind
+        def told(_cause: object, error: ClusterError | None) -> None:
+            if error is not None:
+                self._log.info("a watch is opened again", of=resource.plural, why=error.message)
+
+        return ListWatch(
+            cluster, resource, self._clock, selection=selection, keep=KEEP, on_restart=told
+        )
+
+    def _take_pod(self, event: WatchEvent[Pod]) -> None:
+        match event:
+            case Replaced(items=items):
+                self._replace(items)
+            case Changed(object=pod):
+                self._put(pod)
+            case Deleted(object=pod):
+                self._pods.pop(pod.metadata.uid, None)
+            case Unreadable(metadata=metadata):
+                self._pods.pop(metadata.uid, None)
+
+    def _replace(self, pods: Sequence[Pod]) -> None:
+        there = {one.metadata.uid for one in pods}
+        for uid in self._pods.keys() - there:
+            del self._pods[uid]
+        for pod in pods:
+            self._put(pod)
+        if not self._listed:
+            self._listed = True
+            for told in self._when_listed:
+                told()
+
+    def _put(self, pod: Pod) -> None:
+        uid = pod.metadata.uid
+        is_news = self._pods.get(uid) != pod
+        self._pods[uid] = pod
+        if is_news:
+            for listener in self._listeners:
+                listener(pod)

@@ -1,0 +1,71 @@
+"""What was measured for a round, whoever has measured it: the port."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from bailiff.decisions.pressure.extensions import MemoryAvailable
+    from bailiff.decisions.pressure.facts import FileSystemLayout
+    from bailiff.kinds import Pod
+    from bailiff.kinds.stats import NodeStats, PodStats
+
+
+class ReadingError(Exception):
+    """Nothing was measured.
+
+    Attributes:
+        reason: in one word, for metrics.
+        message: what happened, for people.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+class Reading(NamedTuple):
+    """What was measured.
+
+    Attributes:
+        node: of the node as a whole.
+        pods: tells what was measured of its pods, where somebody needs that; raises ReadingError.
+        mem_available: what the kernel estimates; None: it was not asked.
+        without_huge_pages: what is set aside for huge pages has been taken off already.
+    """
+
+    node: NodeStats
+    pods: Callable[[], Sequence[PodStats]]
+    mem_available: MemoryAvailable | None = None
+    without_huge_pages: bool = False
+
+
+class Source(Protocol):
+    """Who measures the node."""
+
+    async def read(self, pods: Sequence[Pod]) -> Reading:
+        """What is measured now; `pods` are those of the node.
+
+        Raises:
+            ReadingError: nothing could be.
+        """
+        ...
+
+    async def read_anew(self, pods: Sequence[Pod]) -> Reading:
+        """What is measured after this was asked, the file systems included.
+
+        Raises:
+            ReadingError: nothing could be, or nothing new within a minute.
+        """
+        ...
+
+    def layout(self) -> FileSystemLayout | None:
+        """Which file systems are one; None: that is to be derived from what was measured."""
+        ...
+
+    def has_gone(self, uid: str) -> bool | None:
+        """Whether a pod that was there uses nothing any more; None: that is not known here."""
+        ...

@@ -1,0 +1,89 @@
+"""What is kept over a restart, put together from those who know it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bailiff.agent.memory_file import Untold
+from bailiff.decisions.decision import Verdict
+from bailiff.decisions.pressure.findings import SYSTEM, PressureEviction
+from bailiff.kinds import Pod
+from bailiff.kinds.meta import ObjectMeta
+
+if TYPE_CHECKING:
+    from bailiff.agent.evicting import Evictor
+    from bailiff.agent.memory_file import MemoryFile
+    from bailiff.decisions.decision import Finding
+
+# More pods than run on a node.
+_MOST_UNTOLD = 256
+
+
+class Remembering:
+    """Owns the file."""
+
+    def __init__(self, file: MemoryFile) -> None:
+        """Read what was kept."""
+        self._file = file
+        self._kept = file.read()
+
+    @property
+    def pressure(self) -> str:
+        """As of Remembered."""
+        return self._kept.pressure
+
+    @property
+    def images(self) -> bytes:
+        """As of Remembered."""
+        return bytes(self._kept.images)
+
+    @property
+    def untold(self) -> tuple[Untold, ...]:
+        """As of Remembered."""
+        return self._kept.untold
+
+    def note(self, pressure: str) -> None:
+        """A round was; see Judge.note."""
+        self._write(pressure=pressure)
+
+    def note_images(self, images: bytes) -> None:
+        """What is known of images, as JSON."""
+        self._write(images=msgspec.Raw(images))
+
+    def stopped(self, pod: Pod, found: Finding) -> None:
+        """The containers of this pod were stopped, and the API server does not know."""
+        told = Untold(
+            namespace=pod.metadata.namespace,
+            name=pod.metadata.name,
+            uid=pod.metadata.uid,
+            message=found.message,
+            cause=found.cause,
+            grace_period_seconds=found.grace_period_seconds or 1,
+        )
+        others = tuple(one for one in self._kept.untold if one.uid != told.uid)
+        self._write(untold=(*others, told)[-_MOST_UNTOLD:])
+
+    async def tell(self, evictor: Evictor) -> None:
+        """Tell the API server of those that were stopped, until one cannot be told."""
+        for one in self._kept.untold:
+            pod = Pod(metadata=ObjectMeta(name=one.name, namespace=one.namespace, uid=one.uid))
+            if not await evictor.tell(pod, _finding(one)):
+                return
+            self._write(untold=tuple(o for o in self._kept.untold if o.uid != one.uid))
+
+    def _write(self, **changed: object) -> None:
+        self._kept = msgspec.structs.replace(self._kept, **changed)
+        self._file.write(self._kept)
+
+
+def _finding(one: Untold) -> Finding:
+    return PressureEviction(
+        system=SYSTEM,
+        verdict=Verdict.EVICT_NOW,
+        reason="NodePressure",
+        message=one.message,
+        cause=one.cause,
+        grace_period_seconds=one.grace_period_seconds,
+    )

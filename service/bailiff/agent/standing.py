@@ -1,0 +1,129 @@
+"""How the node stands, for who asks: what the last round said, who went, what the kubelet did."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bailiff.decisions.pressure.findings import EVICTED
+from bailiff.decisions.text import describe_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from bailiff.agent.judge import Judged
+    from bailiff.clock import Clock
+    from bailiff.decisions.decision import Finding
+    from bailiff.decisions.pressure.report import PressureReport
+    from bailiff.kinds import Pod
+
+_MOST_KEPT = 64
+NEVER_READ = "there was no round yet"
+
+
+class _Choice(NamedTuple):
+    """A pod that was chosen."""
+
+    pod: str
+    uid: str
+    at: datetime
+    why: str
+    cause: str
+
+
+class Standing:
+    """What is told at `/v1/agent`.
+
+    Attributes:
+        unknown: why nothing is known of the node; empty: something is.
+    """
+
+    def __init__(self, node: str, mode: str, clock: Clock) -> None:
+        """Nothing is known yet; `mode` is `acting`, `dryRun` or `shadow`."""
+        self._node = node
+        self._mode = mode
+        self._clock = clock
+        self.unknown = NEVER_READ
+        self._report: PressureReport | None = None
+        self._at: datetime | None = None
+        # By UID: whom we chose, and whom the node's kubelet has evicted, when each was first seen.
+        self._chosen: dict[str, _Choice] = {}
+        self._kubelets: dict[str, _Choice] = {}
+        self._freed: deque[Mapping[str, Any]] = deque(maxlen=_MOST_KEPT)
+
+    def judged(self, judged: Judged, at: datetime) -> None:
+        """There was a round."""
+        self.unknown, self._report, self._at = "", judged.report, at
+
+    def lose_sight(self, why: str) -> bool:
+        """Nothing is known of the node; whether that is news."""
+        is_news, self.unknown = self.unknown in ("", NEVER_READ), why
+        return is_news
+
+    def chosen(self, pod: Pod, found: Finding, at: datetime) -> None:
+        """This pod goes, or would; the first time counts."""
+        uid = pod.metadata.uid
+        told = _Choice(pod.key, uid, at, found.message.strip(), found.cause)
+        self._chosen.setdefault(uid, told)
+        _forget_oldest(self._chosen)
+
+    def see(self, pod: Pod) -> None:
+        """A pod of the node has changed; it may be that the node's kubelet has evicted it."""
+        if pod.status.reason != EVICTED or not pod.is_finished:
+            return
+        uid = pod.metadata.uid
+        seen = _Choice(pod.key, uid, self._clock.now(), "", "")
+        self._kubelets.setdefault(uid, seen)
+        _forget_oldest(self._kubelets)
+
+    def freed(self, what: Mapping[str, Any]) -> None:
+        """The node has freed something."""
+        self._freed.append(what)
+
+    @property
+    def is_pressed(self) -> bool:
+        """A threshold is met that does not only tell."""
+        return bool(self._report) and any(
+            one.met and not one.threshold.dry_run for one in self._thresholds
+        )
+
+    @property
+    def _thresholds(self) -> tuple[Any, ...]:
+        return () if self._report is None else self._report.thresholds
+
+    def describe(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        report = self._report
+        told: dict[str, Any] = {"node": self._node, "mode": self._mode, "unknown": self.unknown}
+        if report is not None and self._at is not None:
+            told |= {
+                "asOf": describe_time(self._at),
+                "reason": report.reason,
+                "message": report.message,
+                "conditions": [one.type for one in report.conditions if one.status == "True"],
+                "thresholds": report.thresholds,
+                "layout": report.layout,
+            }
+        told["chosen"] = [self._compared(one) for one in self._chosen.values()]
+        if self._mode == "shadow":
+            told["missed"] = [
+                {"pod": one.pod, "kubeletAt": describe_time(one.at)}
+                for uid, one in self._kubelets.items()
+                if uid not in self._chosen
+            ]
+        told["freed"] = list(self._freed)
+        return told
+
+    def _compared(self, one: _Choice) -> dict[str, Any]:
+        told = {"pod": one.pod, "uid": one.uid, "at": describe_time(one.at), "why": one.why}
+        kubelet = self._kubelets.get(one.uid)
+        if kubelet is not None and self._mode == "shadow":
+            told["kubeletAt"] = describe_time(kubelet.at)
+            told["earlierBySeconds"] = f"{(kubelet.at - one.at).total_seconds():.3f}"
+        return told
+
+
+def _forget_oldest(kept: dict[str, _Choice]) -> None:
+    while len(kept) > _MOST_KEPT:
+        del kept[next(iter(kept))]

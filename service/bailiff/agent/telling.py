@@ -1,0 +1,151 @@
+"""What people and the cluster are told beside evictions: Events, and the node's conditions.
+
+It is written in a task of its own, so that no round waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+from bailiff.actions.event_bodies import Regarding
+from bailiff.actions.node_conditions import status_body
+from bailiff.cluster.errors import ClusterError
+from bailiff.cluster.resource import NODES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from bailiff.actions.ports import Actions
+    from bailiff.agent.evicting import Evictor
+    from bailiff.agent.log import Log
+    from bailiff.agent.node_facts import NodeFacts
+    from bailiff.agent.remembering import Remembering
+    from bailiff.clock import Clock
+    from bailiff.decisions.decision import EventNote, Finding
+    from bailiff.kinds import Pod
+    from bailiff.kinds.node_status import NodeCondition
+
+# Whose Events these are, and the conditions: upstream's controller of all this.
+_COMPONENT = "kubelet"
+_FIELD_MANAGER = "bailiff-agent"
+# Seconds. As the worker's (worker/systems/pressure): an Event that a round may repeat, a heartbeat.
+_TELL_EVERY = 600.0
+_HEARTBEAT = 300.0
+# Seconds until what failed is tried again.
+_AGAIN = 10.0
+_MOST_WAITING = 64
+
+
+class Teller:
+    """Owns the task; `run` it, and hand on what is to be told."""
+
+    def __init__(
+        self,
+        actions: Actions | None,
+        facts: NodeFacts,
+        evictor: Evictor,
+        remembering: Remembering,
+        clock: Clock,
+        log: Log,
+        *,
+        publishes: bool,
+    ) -> None:
+        """Nothing waits to be told yet.
+
+        Args:
+            actions: on the API server; None: nobody is told.
+            facts: of the node.
+            evictor: tells of evictions.
+            remembering: whom the API server does not know of yet.
+            clock: for instants and heartbeats.
+            log: hears of what cannot be told.
+            publishes: the node's conditions are written.
+        """
+        self._actions = actions
+        self._facts = facts
+        self._evictor = evictor
+        self._remembering = remembering
+        self._clock = clock
+        self._log = log
+        self._publishes = publishes
+        self._events: deque[tuple[EventNote, datetime]] = deque(maxlen=_MOST_WAITING)
+        self._evictions: deque[tuple[Pod, Finding]] = deque(maxlen=_MOST_WAITING)
+        self._last: dict[tuple[str, str], float] = {}
+        self._conditions: tuple[NodeCondition, ...] = ()
+        self._published: tuple[NodeCondition, ...] = ()
+        self._beat = float("-inf")
+        self._wake = asyncio.Event()
+
+    def tell(self, notes: Iterable[EventNote]) -> None:
+        """Events about the node; the same is told once in ten minutes."""
+        elapsed = self._clock.elapsed()
+        for note in notes:
+            what = (note.reason, note.message)
+            if elapsed - self._last.get(what, float("-inf")) >= _TELL_EVERY:
+                self._last[what] = elapsed
+                self._events.append((note, self._clock.now()))
+                self._wake.set()
+
+    def evicted(self, pod: Pod, found: Finding) -> None:
+        """The Event of an eviction."""
+        self._evictions.append((pod, found))
+        self._wake.set()
+
+    def publish(self, conditions: Sequence[NodeCondition]) -> None:
+        """Have these conditions in the node's status."""
+        self._conditions = tuple(conditions)
+        late = self._clock.elapsed() - self._beat >= _HEARTBEAT
+        if self._publishes and (late or self._conditions != self._published):
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Write what waits, until cancelled."""
+        while True:
+            try:
+                async with asyncio.timeout(_AGAIN if self._remembering.untold else None):
+                    await self._wake.wait()
+            except TimeoutError:
+                pass
+            self._wake.clear()
+            await self.write()
+
+    async def write(self) -> None:
+        """Write what waits, once."""
+        if self._actions is None:
+            self._events.clear()
+            self._evictions.clear()
+            return
+        await self._remembering.tell(self._evictor)
+        while self._evictions:
+            await self._evictor.record(*self._evictions.popleft())
+        try:
+            await self._write_events(self._actions)
+            await self._write_conditions(self._actions)
+        except ClusterError as error:
+            self._log.info("node not written", error=error.message)
+
+    async def _write_events(self, actions: Actions) -> None:
+        node = self._facts.node
+        if node is None:
+            return
+        meta = node.metadata
+        about = Regarding(api_version="v1", kind="Node", name=meta.name, uid=meta.uid)
+        while self._events:
+            note, at = self._events.popleft()
+            await actions.report(about, note, at, _COMPONENT)
+
+    async def _write_conditions(self, actions: Actions) -> None:
+        node, conditions, elapsed = self._facts.node, self._conditions, self._clock.elapsed()
+        late = elapsed - self._beat >= _HEARTBEAT
+        if node is None or not self._publishes or not conditions:
+            return
+        if conditions == self._published and not late:
+            return
+        body = status_body(node, conditions, self._clock.now().replace(microsecond=0))
+        await actions.write(
+            NODES, body, field_manager=_FIELD_MANAGER, apply=True, subresource="status"
+        )
+        self._published, self._beat = conditions, elapsed
