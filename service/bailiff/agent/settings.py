@@ -6,7 +6,11 @@ import math
 
 from msgspec import Struct
 
-from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
+from bailiff.decisions.pressure.extensions import (
+    NO_EXTENSIONS,
+    MemoryInUse,
+    PressureExtensions,
+)
 from bailiff.decisions.pressure.facts import FileSystemLayout
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 
@@ -146,6 +150,10 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
                 raise ValueError(f"{name}: must be {least:g} s or more")
         if self.kubelet is None and not self.own_readings:
             raise ValueError("there is neither a kubelet to ask nor own readings")
+        asked = self.extensions.memory_in_use is MemoryInUse.MEM_AVAILABLE
+        if asked and (self.host.cgroup or not self.own_readings):
+            why = "the kernel says MemAvailable of the whole machine, to own readings alone"
+            raise ValueError(f"memoryInUse: must be WorkingSet or RSS: {why}")
 
     @property
     def on_paper(self) -> bool:

@@ -5,10 +5,16 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from bailiff.bootstrap.choices import StartError
-from bailiff.bootstrap.pressure_files import WrongFileError, configuration_in, extensions_in
+from bailiff.bootstrap.pressure_files import (
+    FileUnusableError,
+    WrongFileError,
+    configuration_in,
+    extensions_in,
+    read_file,
+)
 from bailiff.cluster import ConfigError, Keep
 from bailiff.cluster.kubelets import (
     KubeletSettings,
@@ -20,15 +26,12 @@ from bailiff.cluster.kubelets import (
 from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, MemoryInUse
 from bailiff.decisions.pressure.facts import LAYOUTS
 from bailiff.decisions.pressure.findings import SYSTEM
-from bailiff.file_watch import read_regular
-from bailiff.kinds import DecodeError
-from bailiff.kinds.yaml_text import parse_yaml
 from bailiff.worker.systems import HALVES
 from bailiff.worker.systems.pressure.settings import PressureMode
 from bailiff.worker.systems.pressure.system import PressureInWorker
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
 
     from bailiff.bootstrap.choices import PressureChoice
@@ -37,11 +40,6 @@ if TYPE_CHECKING:
     from bailiff.decisions.pressure.extensions import PressureExtensions
     from bailiff.kinds.kubelet_configuration import KubeletConfiguration
     from bailiff.worker import MakeSystem
-
-T = TypeVar("T")
-
-# Of a file that a person writes.
-_LONGEST = 2**20
 
 
 class PressureUnusableError(Exception):
@@ -78,7 +76,7 @@ def pressing_of(choice: PressureChoice | None) -> Pressing | None:
     try:
         _check(choice)
         return Pressing(_mode_of(choice), _kubelets_of(choice))
-    except ConfigError as error:
+    except (ConfigError, FileUnusableError) as error:
         raise PressureUnusableError(str(error)) from error
 
 
@@ -148,11 +146,11 @@ def _kubelets_of(choice: PressureChoice) -> KubeletSettings:
 
 
 def _configuration(path: Path) -> KubeletConfiguration:
-    return _read(f"--pressure-config: {path}", path, configuration_in)
+    return read_file("--pressure-config", path, configuration_in)
 
 
 def _extensions(path: Path) -> PressureExtensions:
-    return _read(f"--pressure-extensions: {path}", path, _extensions_by_summaries)
+    return read_file("--pressure-extensions", path, _extensions_by_summaries)
 
 
 def _extensions_by_summaries(document: object) -> PressureExtensions:
@@ -161,24 +159,3 @@ def _extensions_by_summaries(document: object) -> PressureExtensions:
         why = "must be WorkingSet or RSS: no summary says MemAvailable"
         raise WrongFileError([f"$.memoryInUse: {why}"])
     return found
-
-
-def _read(name: str, path: Path, read: Callable[[object], T]) -> T:
-    """Names the option and the file with whatever is wrong."""
-    document = _document(path, name)
-    try:
-        return read(document)
-    except WrongFileError as error:
-        raise PressureUnusableError(error.of(name)) from error
-
-
-def _document(path: Path, name: str) -> object:
-    try:
-        data = read_regular(path, _LONGEST + 1)
-        if len(data) > _LONGEST:
-            raise PressureUnusableError(f"{name}: longer than {_LONGEST:,} bytes")
-        return parse_yaml(data)
-    except OSError as error:
-        raise PressureUnusableError(f"{name}: {error.strerror}") from error
-    except DecodeError as error:
-        raise PressureUnusableError(f"{name}: {error.path}: {error.reason}") from error

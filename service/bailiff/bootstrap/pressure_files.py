@@ -10,16 +10,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bailiff.decisions.pressure.configuring import NO_CONFIGURATION, read_configuration
 from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
+from bailiff.file_watch import read_regular
 from bailiff.kinds import DecodeError, decode_yaml_value
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from bailiff.kinds.meta import Value
+from bailiff.kinds.yaml_text import parse_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from bailiff.decisions.pressure.configuration import ConfigurationError
 
 Read = TypeVar("Read", bound=Value)
+T = TypeVar("T")
+
+# Bytes of a file that a person writes.
+_LONGEST = 2**20
 
 _FIELDS = KubeletConfiguration.__struct_encode_fields__
 _OF_EVICTION = tuple(name for name in _FIELDS if name.startswith("eviction"))
@@ -52,6 +59,30 @@ class WrongFileError(ValueError):
     def of(self, name: str) -> str:
         """What to tell people, a line for each, with the option and the file in front."""
         return "\n".join(f"{name}: {one}" for one in self.wrong)
+
+
+class FileUnusableError(ValueError):
+    """A file cannot be used; the message names the option, the file, and all that is wrong."""
+
+
+def read_file(option: str, path: Path, read: Callable[[object], T]) -> T:
+    """What one of the functions here reads out of a file.
+
+    Raises:
+        FileUnusableError: it cannot be read, is too long, no YAML, or not what it is taken for.
+    """
+    name = f"{option}: {path}"
+    try:
+        data = read_regular(path, _LONGEST + 1)
+        if len(data) > _LONGEST:
+            raise FileUnusableError(f"{name}: longer than {_LONGEST:,} bytes")
+        return read(parse_yaml(data))
+    except WrongFileError as error:
+        raise FileUnusableError(error.of(name)) from error
+    except OSError as error:
+        raise FileUnusableError(f"{name}: {error.strerror}") from error
+    except DecodeError as error:
+        raise FileUnusableError(f"{name}: {error.path}: {error.reason}") from error
 
 
 def configuration_in(document: object) -> KubeletConfiguration:

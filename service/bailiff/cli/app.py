@@ -9,6 +9,7 @@ import typer
 
 import bailiff
 from bailiff.cli import (
+    agent,
     built_in,
     certificates,
     explain,
@@ -45,6 +46,7 @@ app.add_typer(preview.app, name="preview", rich_help_panel=_ASKING)
 app.command(cls=Command, rich_help_panel=_ASKING)(built_in.taints)
 app.command(cls=Command, rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.serve)
 app.command(cls=Command, rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.worker)
+app.command(cls=Command, rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(agent.agent)
 app.command(cls=Command, rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.up)
 app.command(cls=Command, rich_help_panel=_STEERING)(pausing.pause)
 app.command(cls=Command, rich_help_panel=_STEERING)(pausing.resume)
