@@ -47,7 +47,7 @@ class StatusPort:
         """Prepare; a page is made when it is asked for, and must be quick."""
         self._pages = pages
         self._log = log
-        self._open: set[asyncio.StreamWriter] = set()
+        self._open: dict[asyncio.Task[None] | None, asyncio.StreamWriter] = {}
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int) -> int:
@@ -63,20 +63,24 @@ class StatusPort:
         """Listen no more; what is being answered is cut off."""
         if self._server is not None:
             self._server.close()
-            for writer in self._open:
+            for writer in self._open.values():
                 writer.transport.abort()
+            # Whoever is answered sees that, and ends.
+            while tasks := [one for one in self._open if one is not None]:
+                await asyncio.wait(tasks)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._open.add(writer)
+        task = asyncio.current_task()
+        self._open[task] = writer
         try:
             if len(self._open) <= _MOST_CONNECTIONS:
                 async with asyncio.timeout(_TIMEOUT):
                     await self._answer(reader, writer)
-        except (TimeoutError, OSError):
+        except (TimeoutError, OSError) as error:
             # Whoever asked has gone, or is too slow.
-            pass
+            self._log.debug("not answered", error=str(error))
         finally:
-            self._open.discard(writer)
+            del self._open[task]
             writer.close()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -17,6 +17,7 @@ import msgspec
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from bailiff.actions.on_cluster import ClusterActions
+from bailiff.agent.api.connecting import connect
 from bailiff.agent.api.wire import LeanWire
 from bailiff.agent.evicting import Evictor
 from bailiff.agent.host.disks import Disks, Where
@@ -39,7 +40,6 @@ from bailiff.agent.status import Page, StatusPort, as_json, verdict
 from bailiff.agent.telling import Teller
 from bailiff.agent.wake import Wake
 from bailiff.clock import SystemClock
-from bailiff.cluster.client import Cluster
 from bailiff.cluster.credentials import Credentials
 from bailiff.cluster.errors import ClusterError, ConfigError
 from bailiff.cluster.login import FilesRead, Login, header_value
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
     from bailiff.agent.reading import Source
     from bailiff.agent.settings import KubeletAccess
+    from bailiff.cluster.client import Cluster
     from bailiff.cluster.login import Read
     from bailiff.kinds.stats import NodeStats
 
@@ -105,9 +106,8 @@ class Agent:
             ClusterError: there is no usable login.
             OSError: the status port cannot be listened on.
         """
-        login = await self._login()
-        cluster = None if login is None else _cluster_by(login)
-        kubelet = await self._kubelet(login)
+        cluster = await self._cluster()
+        kubelet = await self._kubelet(cluster)
         try:
             await self._run(stop, cluster, kubelet)
         finally:
@@ -175,7 +175,7 @@ class Agent:
             notifier.close()
             await port.stop()
 
-    async def _login(self) -> Credentials | None:
+    async def _cluster(self) -> Cluster | None:
         access = self._settings.cluster
         if not access.is_known:
             return None
@@ -189,15 +189,13 @@ class Agent:
             from bailiff.cluster.kubeconfig import kubeconfig_reader  # noqa: PLC0415
 
             read = kubeconfig_reader(Path(access.kubeconfig), access.context or None)
-        found = Credentials(read, self._clock, _BOUNDS.login_timeout, self._log)
-        await found.start()
-        return found
+        return await connect(read, self._clock, self._log, _BOUNDS)
 
-    async def _kubelet(self, login: Credentials | None) -> OwnedKubelet | None:
+    async def _kubelet(self, cluster: Cluster | None) -> OwnedKubelet | None:
         access = self._settings.kubelet
         if access is None:
             return None
-        read = _kubelet_reader(access, self._settings.node, login)
+        read = _kubelet_reader(access, self._settings.node, cluster)
         found = Credentials(read, self._clock, _BOUNDS.login_timeout, self._log)
         await found.start()
         wire = LeanWire(found, _BOUNDS)
@@ -288,17 +286,12 @@ async def _named(program: Callable[[], Awaitable[None]]) -> None:
     await program()
 
 
-def _cluster_by(login: Credentials) -> Cluster:
-    wire = LeanWire(login, _BOUNDS)
-    return Cluster(wire, _BOUNDS, leases=wire)
-
-
-def _kubelet_reader(access: KubeletAccess, node: str, api: Credentials | None) -> Read:
+def _kubelet_reader(access: KubeletAccess, node: str, api: Cluster | None) -> Read:
     """A reader of what is shown to the kubelet, and who vouches for it."""
 
     async def read() -> Login:
         try:
-            return _kubelet_login(access, node, None if api is None else await api.current())
+            return _kubelet_login(access, node, None if api is None else await api.login())
         except OSError as error:
             raise ConfigError(f"the files for the kubelet cannot be read: {error}") from error
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import traceback
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import structlog
 from aiohttp import web
 
 from bailiff import cluster as k8s
+from bailiff.agent.api import connecting
 from bailiff.cluster import PODS, ClusterSettings, Request
+from bailiff.cluster.kubeconfig import kubeconfig_reader
+from tests.harness.clocks import LoopClock
 from tests.harness.kube.programs import free_port
 from tests.harness.scripted_server import Answer, kubeconfig, serving
 
@@ -19,6 +23,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECRET = "s3cr3t-t0ken"
+connect: Any = k8s.connect
+
+
+async def connect_agent(path: Path, *, settings: ClusterSettings | None = None) -> k8s.Cluster:
+    """As an agent on a node does, by a wire of its own."""
+    log = structlog.get_logger()
+    return await connecting.connect(kubeconfig_reader(path, None), LoopClock(), log, settings)
+
+
+@pytest.fixture(params=[k8s.connect, connect_agent], ids=["aiohttp", "agent"], autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is told here holds for both that send requests."""
+    monkeypatch.setitem(globals(), "connect", request.param)
+
+
 GET = Request("GET", "/x", {"a": "b c"})
 
 
@@ -26,8 +45,9 @@ async def ask(folder: Path, answer: Answer, request: Request = GET, **settings: 
     async with serving(answer) as port:
         path = kubeconfig(folder, port, token=SECRET)
         own = ClusterSettings(**settings)  # type: ignore[arg-type]  # names and numbers of a test
-        async with await k8s.connect(path, settings=own) as cluster:
-            return await cluster.send(request)
+        async with await connect(path, settings=own) as cluster:
+            answered: bytes = await cluster.send(request)
+            return answered
 
 
 async def test_a_request_says_who_asks_for_what(tmp_path: Path) -> None:
@@ -105,7 +125,7 @@ async def test_a_server_that_hangs_up_is_unreachable(tmp_path: Path) -> None:
 
 async def test_a_server_that_is_not_there_is_unreachable(tmp_path: Path) -> None:
     path = kubeconfig(tmp_path, free_port(), token=SECRET)
-    async with await k8s.connect(path) as cluster:
+    async with await connect(path) as cluster:
         with pytest.raises(k8s.UnreachableError) as caught:
             await cluster.get(PODS, "a", "n")
     assert caught.value.__cause__ is not None
@@ -139,13 +159,13 @@ async def test_an_answer_that_is_no_pod_is_refused(tmp_path: Path, body: bytes) 
     async def answer(_: web.Request) -> web.Response:
         return web.Response(body=body)
 
-    async with serving(answer) as port, await k8s.connect(kubeconfig(tmp_path, port)) as cluster:
+    async with serving(answer) as port, await connect(kubeconfig(tmp_path, port)) as cluster:
         with pytest.raises(k8s.ResponseError, match="GET /api/v1/namespaces/n/pods/a"):
             await cluster.get(PODS, "a", "n")
 
 
 async def test_a_closed_client_refuses(tmp_path: Path) -> None:
-    cluster = await k8s.connect(kubeconfig(tmp_path, free_port()))
+    cluster = await connect(kubeconfig(tmp_path, free_port()))
     await cluster.close()
     with pytest.raises(k8s.UnreachableError, match="closed"):
         await cluster.send(GET)
@@ -165,7 +185,7 @@ async def test_after_a_401_the_token_is_read_again_and_the_request_sent_once_mor
 
     async with serving(answer) as port:
         path = kubeconfig(tmp_path, port, tokenFile="token")
-        async with await k8s.connect(path) as cluster:
+        async with await connect(path) as cluster:
             assert await cluster.send(GET) == b"{}"
             assert await cluster.send(GET) == b"{}"
     assert seen == ["Bearer old", "Bearer new", "Bearer new"]
@@ -195,7 +215,7 @@ async def test_a_list_that_expires_over_and_over_ends(tmp_path: Path) -> None:
     async with serving(answer) as port:
         settings = ClusterSettings(max_list_restarts=2)
         path = kubeconfig(tmp_path, port)
-        async with await k8s.connect(path, settings=settings) as cluster:
+        async with await connect(path, settings=settings) as cluster:
             with pytest.raises(k8s.ExpiredError):
                 await cluster.list(PODS)
     assert tokens == ["", "next"] * 3
@@ -213,7 +233,7 @@ async def test_a_stream_without_a_byte_is_idle(tmp_path: Path) -> None:
         settings = ClusterSettings(watch_idle_timeout=0.05)
         path = kubeconfig(tmp_path, port)
         async with (
-            await k8s.connect(path, settings=settings) as cluster,
+            await connect(path, settings=settings) as cluster,
             await cluster.open(GET) as stream,
         ):
             assert await stream.read() == b"one\n"

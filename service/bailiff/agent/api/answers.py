@@ -6,12 +6,12 @@ from typing import Any
 
 import httptools
 
-from bailiff.cluster.errors import ResponseError
-
 _MAX_HEAD = 64 * 1024
 _PLAIN = (b"identity", b"")
-# What frames a body may be this many times its length: it could come one byte a chunk.
-_FRAMING = 8
+
+
+class NoHttpError(Exception):
+    """What has come is no HTTP, or none that was asked for."""
 
 
 class Incoming:
@@ -41,16 +41,16 @@ class Incoming:
         """Take in what has come.
 
         Raises:
-            ResponseError: this is no HTTP, or none that was asked for.
+            NoHttpError: this is no HTTP, or none that was asked for.
         """
         if self.in_head:
             self._taken += len(data)
             if self._taken > _MAX_HEAD + len(data):
-                raise ResponseError(f"the head of the answer exceeds {_MAX_HEAD} bytes")
+                raise NoHttpError(f"the head of the answer exceeds {_MAX_HEAD} bytes")
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            raise ResponseError(f"the answer is no HTTP: {error}") from error
+            raise NoHttpError(f"the answer is no HTTP: {error}") from error
 
     def take(self) -> bytes:
         """What has come of the body since this was last asked."""

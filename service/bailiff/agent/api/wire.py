@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ssl
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlencode, urlsplit
 
 import bailiff
-from bailiff.agent.api.answers import Incoming
+from bailiff.agent.api.answers import Incoming, NoHttpError
 from bailiff.cluster.errors import (
     ConfigError,
     FencedError,
     RequestTimeoutError,
+    ResponseError,
     TooLongError,
     UnreachableError,
 )
 from bailiff.cluster.status import error_of
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Iterator
 
     from bailiff.cluster.credentials import Credentials
@@ -64,11 +65,12 @@ class _Connection:
         """Wait for something more of an answer.
 
         Raises:
-            UnreachableError: the connection ended before the answer did.
+            ConnectionError: the connection ended before the answer did.
+            NoHttpError: see Incoming.
         """
         data = await self._reader.read(_READ_AT_ONCE)
         if not data:
-            raise UnreachableError("the connection ended before the answer did")
+            raise ConnectionResetError("the connection ended before the answer did")
         answer.feed(data)
 
     def close(self) -> None:
@@ -121,6 +123,7 @@ class LeanWire:
         self._kept: list[_Connection] = []
         self._tls: Tls | None = None
         self._context: ssl.SSLContext | None = None
+        self._closed = False
 
     async def login(self) -> Login:
         """See the port."""
@@ -136,6 +139,7 @@ class LeanWire:
 
     async def close(self) -> None:
         """See the port."""
+        self._closed = True
         self._drop_kept()
         await self._credentials.close()
 
@@ -164,11 +168,14 @@ class LeanWire:
 
     async def _accepted(self, request: Request) -> tuple[_Connection, Incoming]:
         """The answer to a request that was taken; raises what a refusal means."""
+        if self._closed:
+            raise UnreachableError("the client is closed")
         login = await self._credentials.current()
         connection, answer = await self._asked(request, login)
         if answer.status == 401:
             connection.close()
             renewed = await self._credentials.after_rejection(login)
+            answer.end()
             if renewed is not None:
                 connection, answer = await self._asked(request, renewed)
         if 200 <= answer.status < 300:
@@ -181,17 +188,18 @@ class LeanWire:
 
     async def _asked(self, request: Request, login: Login) -> tuple[_Connection, Incoming]:
         head = _head(request, login)
-        connection = await self._connection(login)
-        if request.allowed is not None and not request.allowed():
-            connection.close()
-            raise FencedError(f"{request.what}: not sent, another process leads")
-        try:
-            return connection, await connection.begin(head, request.body)
-        except BaseException:
-            connection.close()
-            raise
+        kept = self._kept_for(login)
+        if kept is not None:
+            try:
+                return await _begun(kept, request, head)
+            except ConnectionError:
+                # The server may have closed it since. It may also have carried a write out.
+                if request.method != "GET":
+                    raise
+        return await _begun(await self._fresh(login), request, head)
 
-    async def _connection(self, login: Login) -> _Connection:
+    def _kept_for(self, login: Login) -> _Connection | None:
+        """A connection that nobody uses, of those that were made with this login's certificates."""
         if login.tls != self._tls:
             self._tls, self._context = login.tls, login.tls.context()
             self._drop_kept()
@@ -200,9 +208,12 @@ class LeanWire:
             if kept.is_usable:
                 return kept
             kept.close()
+        return None
+
+    async def _fresh(self, login: Login) -> _Connection:
         try:
             return await self._opened(login)
-        except (OSError, UnreachableError):
+        except OSError:
             await self._credentials.after_failure(login)
             raise
 
@@ -221,14 +232,18 @@ class LeanWire:
         return _Connection(reader, writer)
 
     async def _whole(self, request: Request, connection: _Connection, answer: Incoming) -> bytes:
-        bound, parts, size = self._settings.max_response_bytes, [answer.take()], 0
-        while not answer.complete:
-            await connection.more(answer)
-            parts.append(answer.take())
-            size += len(parts[-1])
+        bound, parts, size = self._settings.max_response_bytes, list[bytes](), 0
+        while True:
+            part = answer.take()
+            parts.append(part)
+            size += len(part)
             if size > bound:
+                # The error's traceback holds this frame for as long as somebody keeps the error.
+                parts.clear()
                 raise TooLongError(f"{request.what}: the answer exceeds {bound} bytes")
-        return b"".join(parts)
+            if answer.complete:
+                return b"".join(parts)
+            await connection.more(answer)
 
     def _keep(self, connection: _Connection, answer: Incoming) -> None:
         if answer.stays_open and len(self._kept) < _KEPT:
@@ -242,10 +257,24 @@ class LeanWire:
         self._kept.clear()
 
 
+async def _begun(
+    connection: _Connection, request: Request, head: bytes
+) -> tuple[_Connection, Incoming]:
+    """Send a request over this connection; it is closed where that fails."""
+    if request.allowed is not None and not request.allowed():
+        connection.close()
+        raise FencedError(f"{request.what}: not sent, another process leads")
+    try:
+        return connection, await connection.begin(head, request.body)
+    except BaseException:
+        connection.close()
+        raise
+
+
 async def _beginning(connection: _Connection, answer: Incoming) -> bytes:
     """Of a refusal as much as anybody reads."""
     body = answer.take()
-    with contextlib.suppress(UnreachableError):
+    with contextlib.suppress(ConnectionError):
         while not answer.complete and len(body) < _MAX_REFUSAL_BYTES:
             await connection.more(answer)
             body += answer.take()
@@ -260,7 +289,7 @@ def _head(request: Request, login: Login) -> bytes:
         f"Host: {server.netloc}",
         f"Accept: {request.accept}",
         "Accept-Encoding: identity",
-        f"User-Agent: bailiff-agent/{bailiff.__version__}",
+        f"User-Agent: bailiff/{bailiff.__version__}",
     ]
     if request.body is not None:
         lines += [f"Content-Type: {request.content_type}", f"Content-Length: {len(request.body)}"]
@@ -276,6 +305,8 @@ def _translated(request: Request, seconds: float) -> Iterator[None]:
     except TimeoutError as error:
         text = f"{request.what}: no answer within {seconds:g} s"
         raise RequestTimeoutError(text) from error
-    except (OSError, ssl.SSLError) as error:
+    except NoHttpError as error:
+        raise ResponseError(f"{request.what}: {error}") from error
+    except OSError as error:
         text = error.strerror or str(error) or type(error).__name__
         raise UnreachableError(f"{request.what}: {text}") from error

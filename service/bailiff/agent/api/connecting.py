@@ -1,0 +1,36 @@
+"""From a login to a client."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bailiff.agent.api.wire import LeanWire
+from bailiff.cluster.client import Cluster
+from bailiff.cluster.credentials import Credentials
+from bailiff.cluster.settings import ClusterSettings
+
+if TYPE_CHECKING:
+    from bailiff.clock import Clock
+    from bailiff.cluster.credentials import Log
+    from bailiff.cluster.login import Read
+
+
+async def connect(
+    read: Read, clock: Clock, log: Log, settings: ClusterSettings | None = None
+) -> Cluster:
+    """A client for one API server; logs in, but sends no request yet. Close it.
+
+    Args:
+        read: gives a login.
+        clock: when it is renewed.
+        log: is told what becomes of the login.
+        settings: bounds.
+
+    Raises:
+        ConfigError: there is no usable login.
+    """
+    bounds = settings or ClusterSettings()
+    credentials = Credentials(read, clock, bounds.login_timeout, log)
+    await credentials.start()
+    wire = LeanWire(credentials, bounds)
+    return Cluster(wire, bounds, leases=wire)

@@ -1,0 +1,286 @@
+"""An agent whose node, kernel, API server and runtime are made up, on virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from bailiff.agent.evicting import Evictor
+from bailiff.agent.judge import Judge
+from bailiff.agent.log import Log
+from bailiff.agent.memory_file import MemoryFile
+from bailiff.agent.metrics import AgentMetrics
+from bailiff.agent.node_facts import NodeFacts
+from bailiff.agent.notices.notifier import Notifier, Ways
+from bailiff.agent.reading import Reading, ReadingError
+from bailiff.agent.remembering import Remembering
+from bailiff.agent.rounds import Parts, Rounds
+from bailiff.agent.settings import AgentSettings
+from bailiff.agent.standing import Standing
+from bailiff.agent.telling import Teller
+from bailiff.agent.wake import Wake
+from bailiff.decisions.pressure.facts import FileSystemLayout
+from bailiff.kinds import decode
+from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+from bailiff.kinds.pod import Pod
+from bailiff.kinds.stats import (
+    ContainerStats,
+    FsStats,
+    MemoryStats,
+    NodeStats,
+    PodReference,
+    PodStats,
+    RuntimeStats,
+)
+from tests.harness.clocks import LoopClock
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from bailiff.actions.ports import Mark
+    from bailiff.decisions import EventNote, EvictionTerms
+    from bailiff.decisions.pressure.layout import ReclaimStep
+    from bailiff.kinds import PodCondition
+
+MIB = 2**20
+CAPACITY = 1000 * MIB
+LOW = KubeletConfiguration(
+    eviction_hard={"memory.available": "100Mi", "imagefs.available": "10%"},
+    enforce_node_allocatable=(),
+)
+
+
+def pod(name: str, *, asks: str = "0", uid: str = "", priority: int = 0) -> Pod:
+    """One of the node, as the API tells of it."""
+    body: dict[str, Any] = {
+        "metadata": {"name": name, "namespace": "default", "uid": uid or f"uid-{name}"},
+        "spec": {
+            "nodeName": "node",
+            "priority": priority,
+            "containers": [{"name": "main", "resources": {"requests": {"memory": asks}}}],
+        },
+        "status": {"phase": "Running"},
+    }
+    return decode(msgspec.json.encode(body), Pod)
+
+
+class MadeUpNode:
+    """What is measured of it, and what the runtime frees.
+
+    Attributes:
+        uses: bytes of memory by name of the pod.
+        disk_free: bytes.
+        garbage: bytes of the disk that the runtime can free.
+        broken: why nothing can be measured; empty: it can.
+        looks: when it was measured, by the loop's time.
+        lies_there: UIDs of pods that still use what they had though they are deleted.
+    """
+
+    def __init__(self, clock: LoopClock) -> None:
+        self._clock = clock
+        self.uses: dict[str, int] = {}
+        self.disk_free, self.garbage = 500 * MIB, 0
+        self.broken = ""
+        self.looks: list[float] = []
+        self.lies_there: set[str] = set()
+        self.freed: list[tuple[str, ...]] = []
+        self.unsettled = 0.0
+
+    async def read(self, pods: Sequence[Pod]) -> Reading:
+        self.looks.append(asyncio.get_running_loop().time())
+        if self.broken:
+            raise ReadingError("made_up", self.broken)
+        now = self._clock.now()
+        used = sum(self.uses.values())
+        memory = MemoryStats(
+            time=now,
+            available_bytes=CAPACITY - used,
+            usage_bytes=used,
+            working_set_bytes=used,
+            rss_bytes=used,
+        )
+        disk = FsStats(time=now, available_bytes=self.disk_free, capacity_bytes=CAPACITY)
+        node = NodeStats(
+            node_name="node",
+            memory=memory,
+            fs=disk,
+            runtime=RuntimeStats(image_fs=disk, container_fs=disk),
+        )
+        stats = tuple(
+            PodStats(
+                pod_ref=PodReference(name=name, namespace="default", uid=f"uid-{name}"),
+                memory=MemoryStats(time=now, working_set_bytes=amount, usage_bytes=amount),
+                containers=(ContainerStats(name="main", rootfs=FsStats(used_bytes=amount)),),
+            )
+            for name, amount in self.uses.items()
+        )
+        return Reading(node, lambda: stats, without_huge_pages=True)
+
+    async def read_anew(self, pods: Sequence[Pod]) -> Reading:
+        return await self.read(pods)
+
+    def layout(self) -> FileSystemLayout | None:
+        return FileSystemLayout()
+
+    def has_gone(self, uid: str) -> bool | None:
+        return uid not in self.lies_there
+
+    async def free(self, steps: Sequence[ReclaimStep]) -> None:
+        self.freed.append(tuple(steps))
+        self.disk_free += self.garbage
+        self.garbage = 0
+
+
+class MadeUpApi:
+    """What the API server was asked to do.
+
+    Attributes:
+        done: each write, in order.
+        fails: raised by each write; None: it is carried out.
+        takes: seconds for each write.
+    """
+
+    def __init__(self, when_deleted: Callable[[Pod], None]) -> None:
+        self._when_deleted = when_deleted
+        self.done: list[tuple[str, str]] = []
+        self.events: list[tuple[str, str]] = []
+        self.fails: Exception | None = None
+        self.takes = 0.0
+
+    async def _write(self, what: str, of: str) -> None:
+        await asyncio.sleep(self.takes)
+        if self.fails is not None:
+            raise self.fails
+        self.done.append((what, of))
+
+    async def set_status(self, pod: Pod, terms: EvictionTerms, now: datetime) -> Pod:
+        await self._write("status", pod.metadata.name)
+        return pod
+
+    async def set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
+        await self._write("phase", pod.metadata.name)
+
+    async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
+        await self._write(f"delete in {grace_period_seconds}", pod.metadata.name)
+        self._when_deleted(pod)
+
+    async def record(self, pod: Pod, note: EventNote, now: datetime, component: str) -> None:
+        await self._write("event", pod.metadata.name)
+        self.events.append((note.reason, pod.metadata.name))
+
+    async def report(self, about: Any, note: EventNote, now: datetime, component: str) -> None:
+        await self._write("event", about.name)
+        self.events.append((note.reason, about.name))
+
+    async def write(self, resource: Any, body: dict[str, Any], **how: Any) -> None:
+        await self._write("conditions", body["metadata"]["name"])
+
+    async def mark(self, pod: Pod, mark: Mark, now: datetime) -> None: ...
+
+    async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None: ...
+
+    async def try_delete(self, pod: Pod) -> None: ...
+
+    async def evict(self, pod: Pod, grace_period_seconds: int | None = None) -> None: ...
+
+    async def try_evict(self, pod: Pod) -> None: ...
+
+    def backoff(self) -> float:
+        return 0.0
+
+    @property
+    def deleted(self) -> list[str]:
+        return [of for what, of in self.done if what.startswith("delete")]
+
+
+class MadeUpStopper:
+    """Stops containers."""
+
+    def __init__(self) -> None:
+        self.stopped: list[tuple[str, int]] = []
+
+    async def stop(self, pod: Pod, grace_period_seconds: int) -> bool:
+        self.stopped.append((pod.metadata.name, grace_period_seconds))
+        return True
+
+
+class AgentScene:
+    """One agent, with everything around it."""
+
+    def __init__(
+        self,
+        *pods: Pod,
+        state_file: Path | None = None,
+        reclaims: bool = False,
+        stops: bool = False,
+        **settings: Any,
+    ) -> None:
+        self.clock = LoopClock()
+        self.settings = AgentSettings(node="node", **({"configuration": LOW} | settings))
+        self.node = MadeUpNode(self.clock)
+        self.api = MadeUpApi(self._has_left)
+        self.stopper = MadeUpStopper()
+        self.wake = Wake()
+        self.log = Log(text=True)
+        self.metrics = AgentMetrics(on_paper=self.settings.on_paper)
+        self.standing = Standing("node", "shadow" if self.settings.shadow else "acting", self.clock)
+        self.facts = NodeFacts(
+            *("node", None, None, self.settings.configuration, self.clock, self.log),
+            pods_from_kubelet=False,
+        )
+        self.facts.listen(self.standing.see)
+        self.tell_pods(*pods)
+        self.evictor = Evictor(
+            None if self.settings.shadow else self.api,
+            self.stopper if stops else None,
+            self.clock,
+            self.log,
+        )
+        self.remembering = Remembering(MemoryFile(state_file, self.log))
+        self.judge = Judge(self.settings, reclaims=reclaims)
+        self.judge.recall(self.remembering.pressure)
+        self.teller = Teller(
+            *(self.api, self.facts, self.evictor, self.remembering, self.clock, self.log),
+            publishes=False,
+        )
+        self.rounds = Rounds(
+            Parts(
+                settings=self.settings,
+                clock=self.clock,
+                source=self.node,
+                facts=self.facts,
+                judge=self.judge,
+                reclaimer=self.node if reclaims else None,
+                evictor=self.evictor,
+                teller=self.teller,
+                notifier=Notifier(Ways({}, {}), self.wake.notice, self.clock, self.log),
+                remembering=self.remembering,
+                standing=self.standing,
+                metrics=self.metrics,
+                wake=self.wake,
+                log=self.log,
+            )
+        )
+
+    def tell_pods(self, *pods: Pod) -> None:
+        """All pods of the node, as the API has them."""
+        self.facts._replace(pods)
+
+    def _has_left(self, pod: Pod) -> None:
+        self.node.uses.pop(pod.metadata.name, None)
+        left = [one for one in self.facts.pods if one.metadata.uid != pod.metadata.uid]
+        self.tell_pods(*left)
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Its rounds, and what is told beside them."""
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one()) for one in (self.rounds.run, self.teller.run)]
+            yield
+            for task in tasks:
+                task.cancel()

@@ -1,0 +1,230 @@
+"""When rounds are, and what they come to: on virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from bailiff.cluster import ForbiddenError, NotFoundError, UnreachableError
+from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+from tests.harness.agent_scene import MIB, AgentScene, pod
+
+pytestmark = pytest.mark.looptime(start=0)
+
+HOG, CALM = pod("hog"), pod("calm", asks="300Mi")
+
+
+def soft(grace: str) -> KubeletConfiguration:
+    """Below 100 MiB for so long."""
+    return KubeletConfiguration(
+        eviction_hard={},
+        eviction_soft={"memory.available": "100Mi"},
+        eviction_soft_grace_period={"memory.available": grace},
+    )
+
+
+def pressed(**settings) -> AgentScene:
+    """Two pods on a node with 50 MiB left, where 100 are wanted."""
+    scene = AgentScene(HOG, CALM, **settings)
+    scene.node.uses = {"hog": 750 * MIB, "calm": 200 * MIB}
+    return scene
+
+
+async def test_the_first_by_rank_goes_condition_first_then_the_delete_then_its_phase():
+    scene = pressed()
+    async with scene.running():
+        await asyncio.sleep(1)
+    hog = [what for what, of in scene.api.done if of == "hog"]
+    assert hog == ["status", "delete in 1", "phase", "event"]
+    assert scene.api.deleted == ["hog"]
+    assert ("Evicted", "hog") in scene.api.events
+
+
+async def test_without_notices_a_round_is_every_ten_seconds():
+    scene = AgentScene(HOG)
+    async with scene.running():
+        await asyncio.sleep(35)
+    assert scene.node.looks == [0, 10, 20, 30]
+
+
+async def test_a_notice_makes_a_round_at_once():
+    scene = AgentScene(HOG)
+    async with scene.running():
+        await asyncio.sleep(3)
+        scene.node.uses = {"hog": 950 * MIB}
+        scene.wake.notice("usage")
+        await asyncio.sleep(0.01)
+        assert scene.api.deleted == ["hog"]
+    assert scene.node.looks[:2] == [0, 3]
+
+
+async def test_a_storm_of_notices_is_one_round():
+    scene = AgentScene(HOG)
+    async with scene.running():
+        await asyncio.sleep(3)
+        for _ in range(1000):
+            scene.wake.notice("usage")
+        await asyncio.sleep(1)
+    assert scene.node.looks == [0, 3]
+
+
+async def test_no_round_runs_beside_another_and_what_was_noticed_meanwhile_is_not_lost():
+    scene = pressed()
+    scene.api.takes = 2.0
+    async with scene.running():
+        for _ in range(50):
+            await asyncio.sleep(0.1)
+            scene.wake.notice("usage")
+        # Three writes of two seconds each.
+        assert scene.node.looks == [0]
+        await asyncio.sleep(2)
+        assert scene.node.looks[1] == 6
+
+
+async def test_after_an_eviction_nobody_else_goes_until_the_pod_has_left():
+    scene = pressed()
+    scene.tell_pods(HOG, CALM, pod("third"))
+    scene.node.uses |= {"third": 40 * MIB}
+    scene.node.lies_there = {"uid-hog"}
+    async with scene.running():
+        await asyncio.sleep(12)
+        assert scene.node.looks == [0]
+        scene.node.lies_there.clear()
+        await asyncio.sleep(1.5)
+        # And then a round at once.
+        assert scene.node.looks == [0, 12]
+    assert scene.api.deleted == ["hog"]
+
+
+async def test_one_that_does_not_leave_is_waited_for_for_half_a_minute():
+    scene = pressed()
+    scene.node.lies_there = {"uid-hog"}
+    async with scene.running():
+        await asyncio.sleep(31)
+    assert scene.node.looks == [0, 30]
+
+
+async def test_after_a_failed_eviction_the_next_round_is_soon():
+    scene = pressed()
+    scene.api.fails = ForbiddenError("no", status=403)
+    async with scene.running():
+        await asyncio.sleep(5)
+        assert scene.node.looks == [0, 2, 4]
+        scene.api.fails = None
+        await asyncio.sleep(2)
+    assert scene.api.deleted == ["hog"]
+
+
+async def test_a_pod_that_is_gone_already_is_no_failure():
+    scene = pressed()
+    scene.api.fails = NotFoundError("no such pod", status=404)
+    async with scene.running():
+        await asyncio.sleep(0.5)
+        assert scene.node.looks[:2] == [0, 0]
+        scene.tell_pods()
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+async def test_containers_are_stopped_without_the_api_server_where_that_is_allowed(allowed):
+    scene = pressed(stops=allowed)
+    scene.api.fails = UnreachableError("no connection")
+    async with scene.running():
+        await asyncio.sleep(1)
+    assert scene.stopper.stopped[:1] == ([("hog", 1)] if allowed else [])
+
+
+async def test_the_api_server_is_told_afterwards_even_after_a_restart(tmp_path):
+    scene = pressed(stops=True, state_file=tmp_path / "state")
+    scene.api.fails = UnreachableError("no connection")
+    async with scene.running():
+        await asyncio.sleep(1)
+    again = AgentScene(HOG, state_file=tmp_path / "state")
+    async with again.running():
+        await asyncio.sleep(15)
+    assert again.api.deleted == ["hog"]
+    assert again.remembering.untold == ()
+
+
+async def test_a_soft_threshold_stops_no_containers():
+    scene = pressed(stops=True, configuration=soft("1s"), interval=1.0)
+    scene.api.fails = UnreachableError("no connection")
+    async with scene.running():
+        await asyncio.sleep(20)
+    assert len(scene.node.looks) > 3
+    assert scene.stopper.stopped == []
+
+
+async def test_a_grace_period_goes_on_over_a_restart(tmp_path):
+    scene = pressed(configuration=soft("60s"), state_file=tmp_path / "state")
+    async with scene.running():
+        await asyncio.sleep(45)
+    assert scene.api.deleted == []
+    again = pressed(configuration=soft("60s"), state_file=tmp_path / "state")
+    async with again.running():
+        await asyncio.sleep(30)
+    assert again.api.deleted == ["hog"]
+    fresh = pressed(configuration=soft("60s"))
+    async with fresh.running():
+        await asyncio.sleep(30)
+    assert fresh.api.deleted == []
+
+
+async def test_the_node_is_freed_before_anybody_goes():
+    scene = AgentScene(HOG, reclaims=True)
+    scene.node.uses = {"hog": 10 * MIB}
+    scene.node.disk_free, scene.node.garbage = 50 * MIB, 200 * MIB
+    async with scene.running():
+        await asyncio.sleep(5)
+    assert scene.node.freed == [("DeleteUnusedContainers", "DeleteUnusedImages")]
+    assert scene.api.deleted == []
+
+
+async def test_where_there_is_no_garbage_the_right_pod_goes_after_it_was_looked_for():
+    scene = AgentScene(HOG, CALM, reclaims=True)
+    scene.node.uses = {"hog": 20 * MIB, "calm": 10 * MIB}
+    scene.node.disk_free = 50 * MIB
+    async with scene.running():
+        await asyncio.sleep(0.5)
+    assert scene.node.freed
+    assert scene.api.deleted == ["hog"]
+
+
+async def test_where_nothing_can_be_measured_nobody_goes_and_it_recovers():
+    scene = pressed()
+    scene.node.broken = "socket hangs"
+    async with scene.running():
+        await asyncio.sleep(25)
+        assert scene.api.done == []
+        assert scene.standing.unknown == "socket hangs"
+        scene.node.broken = ""
+        await asyncio.sleep(10)
+        assert scene.standing.unknown == ""
+    assert scene.api.deleted == ["hog"]
+
+
+async def test_in_shadow_nothing_is_done_and_the_kubelet_s_deeds_are_compared():
+    scene = pressed(shadow=True)
+    async with scene.running():
+        await asyncio.sleep(4)
+        status = replace(HOG.status, phase="Failed", reason="Evicted")
+        scene.tell_pods(replace(HOG, status=status), CALM)
+        await asyncio.sleep(1)
+    assert scene.api.deleted == []
+    (told,) = scene.standing.describe()["chosen"]
+    assert told["pod"] == "default/hog"
+    assert told["earlierBySeconds"] == "4.000"
+
+
+async def test_a_stepped_clock_ends_no_grace_period():
+    scene = pressed(configuration=soft("60s"))
+    async with scene.running():
+        await asyncio.sleep(15)
+        scene.clock.step = timedelta(hours=1)
+        await asyncio.sleep(40)
+        assert scene.api.deleted == []
+        await asyncio.sleep(10)
+    assert scene.api.deleted == ["hog"]

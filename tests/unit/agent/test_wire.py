@@ -1,0 +1,143 @@
+"""What an agent sends by beside what it has in common with the other client (test_transport.py)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import structlog
+
+from bailiff.agent.api import connecting
+from bailiff.cluster import ClusterSettings, FencedError, Request, ResponseError, UnreachableError
+from bailiff.cluster.login import Login
+from tests.harness.clocks import LoopClock
+from tests.harness.dropping_server import dropping
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from bailiff.cluster import Cluster
+
+GET = Request("GET", "/x")
+
+
+async def client(port: int, **settings: Any) -> Cluster:
+    async def read() -> Login:
+        return Login(f"http://127.0.0.1:{port}")
+
+    log = structlog.get_logger()
+    return await connecting.connect(read, LoopClock(), log, ClusterSettings(**settings))
+
+
+class Raw:
+    """Answers each request with these bytes, one connection after the other."""
+
+    def __init__(self, *answers: bytes, piece: int = 0) -> None:
+        self.answers = list(answers)
+        self.piece = piece
+        self.connections = 0
+
+    async def __aenter__(self) -> int:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            while self.answers:
+                await reader.readuntil(b"\r\n\r\n")
+                async for part in self._parts(self.answers.pop(0)):
+                    writer.write(part)
+                    await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    async def _parts(self, answer: bytes) -> AsyncIterator[bytes]:
+        step = self.piece or len(answer)
+        for at in range(0, len(answer), step):
+            yield answer[at : at + step]
+            await asyncio.sleep(0)
+
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize("piece", [1, 7, 0])
+@pytest.mark.parametrize(("answer", "body"), [(OK, b"ok"), (CHUNKED, b"abc")])
+async def test_an_answer_is_put_together_whatever_its_pieces(answer, body, piece):
+    async with Raw(answer, piece=piece) as port, await client(port) as cluster:
+        assert await cluster.send(GET) == body
+
+
+async def test_an_interim_answer_is_passed_over():
+    early = b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
+    async with Raw(early + OK) as port, await client(port) as cluster:
+        assert await cluster.send(GET) == b"ok"
+
+
+async def test_a_connection_serves_for_the_next_request():
+    raw = Raw(OK, CHUNKED, OK)
+    async with raw as port, await client(port) as cluster:
+        for _ in range(3):
+            await cluster.send(GET)
+    assert raw.connections == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"SSH-2.0-OpenSSH_9.2\r\n\r\n",
+        b"\0" * 100,
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nok",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok",
+        b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 40_000,
+    ],
+    ids=["ssh", "zeros", "compressed", "two lengths", "endless head"],
+)
+async def test_what_is_no_answer_to_this_request_is_refused(answer):
+    async with Raw(answer) as port, await client(port) as cluster:
+        with pytest.raises(ResponseError, match="GET /x: "):
+            await cluster.send(GET)
+
+
+async def test_a_write_on_a_dropped_connection_is_not_sent_again():
+    async with dropping() as server, await client(server.port) as cluster:
+        await cluster.send(GET)
+        with pytest.raises(UnreachableError, match="DELETE /x: "):
+            await cluster.send(Request("DELETE", "/x"))
+    assert server.arrived == ["GET", "DELETE"]
+
+
+async def test_a_read_on_a_dropped_connection_is_sent_again():
+    async with dropping() as server, await client(server.port) as cluster:
+        await cluster.send(GET)
+        assert await cluster.send(GET) == b"{}"
+    assert server.arrived == ["GET", "GET", "GET"]
+
+
+async def test_who_may_not_write_any_more_does_not():
+    raw = Raw(OK)
+    async with raw as port, await client(port) as cluster:
+        with pytest.raises(FencedError):
+            await cluster.fenced(lambda: False).send(Request("PATCH", "/x", body=b"{}"))
+    assert raw.answers == [OK]
+
+
+async def test_a_stream_is_read_as_it_comes_and_ends():
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    raw = Raw(head + b"3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n", piece=5)
+    async with raw as port, await client(port) as cluster, await cluster.open(GET) as stream:
+        parts = [part async for part in _until_empty(stream)]
+    assert b"".join(parts) == b"onetwo"
+
+
+async def _until_empty(stream: Any) -> AsyncIterator[bytes]:
+    while part := await stream.read():
+        yield part
