@@ -1,4 +1,4 @@
-"""A cgroup that stands for a node, with pods in it that take memory, on the machine that tests run on.
+"""A cgroup that stands for a node, with pods in it that take memory, on this machine.
 
 Which version of cgroups is used is the machine's choice. It takes root.
 """
@@ -6,7 +6,6 @@ Which version of cgroups is used is the machine's choice. It takes root.
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
 import signal
 import subprocess
@@ -15,7 +14,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bailiff.agent.host.mounts import find_mounts
+from bailiff.agent.readings.mounts import find_mounts
+from bailiff.agent.readings.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +89,7 @@ class TakingPod:
         return self._process is not None and self._process.poll() is not None
 
     def kill(self) -> None:
-        """End its processes and remove its cgroups, as a kubelet does with a pod that is deleted."""
+        """End its processes and remove its cgroups, as a kubelet does where a pod is deleted."""
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.send_signal(signal.SIGKILL)
@@ -108,13 +108,14 @@ class NodeCgroup:
     """
 
     def __init__(self, folder: Path, limit: int) -> None:
-        mounts = find_mounts()
-        assert mounts.memory is not None
-        self.unified = mounts.unified
+        mounts = find_mounts(Places())
+        self.unified = mounts.memory is None
+        memory, pids = (mounts.unified,) * 2 if self.unified else (mounts.memory, mounts.pids)
+        assert memory is not None
         self.name = f"bailiff-test-{secrets.token_hex(4)}"
-        tops = dict.fromkeys(one for one in (mounts.memory, mounts.pids) if one is not None)
-        self._tops = [top / self.name for top in tops]
-        self.memory = mounts.memory / self.name
+        tops = dict.fromkeys(one for one in (memory, pids) if one is not None)
+        self._tops = [Path(top) / self.name for top in tops]
+        self.memory = Path(memory) / self.name
         self._folder = folder
         self.pods: dict[str, TakingPod] = {}
         for top in self._tops:
@@ -183,7 +184,7 @@ def _remove(cgroup: Path) -> None:
     """The kernel takes a moment to see that its last process is gone."""
     for _ in range(100):
         try:
-            os.rmdir(cgroup)
+            cgroup.rmdir()
         except FileNotFoundError:
             return
         except OSError:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bailiff.agent.settings import AgentSettings
     from bailiff.clock import Moment
     from bailiff.decisions.decision import Finding
+    from bailiff.decisions.pressure.extensions import PressureExtensions
     from bailiff.decisions.pressure.facts import FileSystemLayout
     from bailiff.decisions.pressure.report import PressureReport
     from bailiff.decisions.pressure.signals import Signal
@@ -134,17 +135,6 @@ class Judge:
             usage_marks(settings_of(facts).thresholds, reading.node),
         )
 
-    def needs_disks(self, node: NodeStats, configuration: KubeletConfiguration | None) -> bool:
-        """Whether a round that measures this looks at what pods take of the disk.
-
-        Args:
-            node: as of Reading.
-            configuration: as of Circumstances.
-        """
-        facts = PressureFacts(configuration=configuration, extensions=self._settings.extensions)
-        low = met(settings_of(facts).thresholds, observe(Summary(node=node)))
-        return any(one.signal.condition == DISK_PRESSURE for one in low)
-
     def take(self, judged: Judged, reading: Reading, elapsed: float) -> None:
         """This round counts: the next one goes on by what it leaves."""
         self.state, self._judged_at = judged.report.next, elapsed
@@ -205,6 +195,24 @@ class Judge:
         # It is due by the time of rounds, which is not what is written.
         found = replace(found, due_since=None)
         return by_status_alone(found) if self._settings.keeps_pods else found
+
+
+def disks_are_low(
+    node: NodeStats, configuration: KubeletConfiguration | None, extensions: PressureExtensions
+) -> bool:
+    """Whether a round that measures this looks at what pods take of the disk.
+
+    Args:
+        node: as of Reading.
+        configuration: as of Circumstances.
+        extensions: the operator's.
+
+    Raises:
+        FactsError: the configuration is one that no kubelet starts with.
+    """
+    facts = PressureFacts(configuration=configuration, extensions=extensions)
+    low = met(settings_of(facts).thresholds, observe(Summary(node=node)))
+    return any(one.signal.condition == DISK_PRESSURE for one in low)
 
 
 def oldest(pods: Sequence[Pod]) -> tuple[Pod, ...]:

@@ -11,7 +11,7 @@ import gc
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias
 
 import msgspec
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -20,18 +20,17 @@ from bailiff.actions.on_cluster import ClusterActions
 from bailiff.agent.api.connecting import connect
 from bailiff.agent.api.wire import LeanWire
 from bailiff.agent.evicting import Evictor
-from bailiff.agent.host.disks import Disks, Where
-from bailiff.agent.host.mounts import find_mounts
-from bailiff.agent.host.own import HostSource, Place
-from bailiff.agent.host.pod_cgroups import pods_cgroup
-from bailiff.agent.judge import Judge
+from bailiff.agent.judge import Judge, disks_are_low
 from bailiff.agent.kubelet import Kubelet
 from bailiff.agent.log import Log
 from bailiff.agent.memory_file import MemoryFile
 from bailiff.agent.metrics import AgentMetrics
 from bailiff.agent.node_facts import NodeFacts
-from bailiff.agent.notices.found import Watchable, find_ways
-from bailiff.agent.notices.notifier import Notifier, Ways
+from bailiff.agent.notices.found import find_ways
+from bailiff.agent.notices.notifier import NO_WAYS, Notifier, Ways
+from bailiff.agent.own_source import FresherMemory, OwnSource
+from bailiff.agent.readings.places import Places
+from bailiff.agent.readings.summary import NodeReadings
 from bailiff.agent.remembering import Remembering
 from bailiff.agent.rounds import Parts, Rounds
 from bailiff.agent.settings import AgentSettings
@@ -47,13 +46,15 @@ from bailiff.cluster.settings import ClusterSettings
 from bailiff.cluster.tls import Tls
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable, Coroutine
 
     from bailiff.agent.reading import Source
     from bailiff.agent.settings import KubeletAccess
     from bailiff.cluster.client import Cluster
     from bailiff.cluster.login import Read
     from bailiff.kinds.stats import NodeStats
+
+Program: TypeAlias = "Callable[[], Coroutine[None, None, None]]"
 
 _BOUNDS = ClusterSettings(
     request_timeout=5.0, page_size=100, max_response_bytes=8 * 2**20, max_event_bytes=4 * 2**20
@@ -139,13 +140,14 @@ class Agent:
         teller = Teller(
             *(actions, facts, evictor, remembering, clock, log), publishes=settings.publishes
         )
-        place = self._place()
-        notifier = Notifier(self._ways(place), self._wake.notice, clock, log)
+        readings = self._readings()
+        notifier = Notifier(self._ways(readings), self._wake.notice, clock, log)
+        source, beside = self._source(readings, answers, facts)
         rounds = Rounds(
             Parts(
                 settings=settings,
                 clock=clock,
-                source=self._source(place, answers, judge),
+                source=source,
                 facts=facts,
                 judge=judge,
                 reclaimer=None,
@@ -170,7 +172,7 @@ class Agent:
         freeze()
         notifier.start()
         try:
-            await _until(stop, (facts.run, rounds.run, teller.run))
+            await _until(stop, (facts.run, rounds.run, teller.run, *beside))
         finally:
             notifier.close()
             await port.stop()
@@ -201,46 +203,35 @@ class Agent:
         wire = LeanWire(found, _BOUNDS)
         return OwnedKubelet(Kubelet(wire, self._settings.node, self._clock), wire)
 
-    def _place(self) -> Place:
+    def _readings(self) -> NodeReadings:
         host = self._settings.host
-        return Place(find_mounts(host.root), host.cgroup.strip("/"))
+        places = Places(
+            root=host.root,
+            cgroup=host.cgroup,
+            kubelet_dir=host.kubelet_dir,
+            pod_logs_dir=host.pod_logs_dir,
+            image_dir=host.image_dir,
+            container_dir=host.container_dir,
+        )
+        return NodeReadings(places, self._settings.node)
 
-    def _ways(self, place: Place) -> Ways:
+    def _ways(self, readings: NodeReadings) -> Ways:
         wanted = self._settings.notices
-        if not wanted.wanted:
-            return Ways({}, {})
-        node, unified = place.memory, place.mounts.unified
-        below = bool(place.below)
-        pressure = Path(f"{self._settings.host.root}/proc/pressure/memory")
-        if below and unified and node is not None:
-            pressure = node / "memory.pressure"
-        where = Watchable(
-            # The root of cgroup v2 has no memory.events, and is found out to have none.
-            node=node,
-            pods=None if node is None else pods_cgroup(node),
-            unified=unified,
-            pressure=pressure if pressure.exists() else None,
-        )
-        return find_ways(where, wanted, self._log)
+        return find_ways(readings.memory_cgroups(), wanted, self._log) if wanted.wanted else NO_WAYS
 
-    def _source(self, place: Place, kubelet: Kubelet | None, judge: Judge) -> Source:
-        settings, host = self._settings, self._settings.host
-        if not settings.own_readings and kubelet is not None:
-            return kubelet
-        root = host.root
-        images = host.image_dir or host.kubelet_dir
-        where = Where(
-            nodefs=root + host.kubelet_dir,
-            logs=root + host.pod_logs_dir,
-            images=root + images,
-            layers=root + (host.container_dir or images),
-        )
+    def _source(self, readings: NodeReadings, kubelet: Kubelet | None, facts: NodeFacts) -> Sources:
+        """Who measures, and what is to run for that."""
+        if kubelet is not None and not self._settings.own_readings:
+            return Sources(kubelet, ())
 
         def needs_disks(node: NodeStats) -> bool:
-            return judge.needs_disks(node, settings.configuration)
+            return disks_are_low(node, facts.configuration, self._settings.extensions)
 
-        disks = Disks(where, self._clock)
-        return HostSource(settings.node, host, place, self._clock, disks, needs_disks)
+        own = OwnSource(readings, None, needs_disks, self._clock, self._log)
+        if kubelet is None:
+            return Sources(own, (own.run,))
+        fresher = FresherMemory(kubelet, own, self._clock, self._log)
+        return Sources(fresher, (fresher.run,))
 
     def _pages(self) -> dict[str, Callable[[], Page]]:
         metrics, standing = self._metrics, self._standing
@@ -254,6 +245,13 @@ class Agent:
             "/metrics": measured,
             "/v1/agent": lambda: as_json(standing.describe()),
         }
+
+
+class Sources(NamedTuple):
+    """Who measures the node, and what is to run beside the rounds for that."""
+
+    source: Source
+    beside: tuple[Program, ...]
 
 
 class OwnedKubelet(NamedTuple):
@@ -273,17 +271,13 @@ def freeze() -> None:
     gc.freeze()
 
 
-async def _until(stop: asyncio.Event, programs: tuple[Callable[[], Awaitable[None]], ...]) -> None:
+async def _until(stop: asyncio.Event, programs: tuple[Program, ...]) -> None:
     """Run these until the event is set; what fails ends all of them."""
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_named(one)) for one in programs]
+        tasks = [group.create_task(one()) for one in programs]
         await stop.wait()
         for task in tasks:
             task.cancel()
-
-
-async def _named(program: Callable[[], Awaitable[None]]) -> None:
-    await program()
 
 
 def _kubelet_reader(access: KubeletAccess, node: str, api: Cluster | None) -> Read:

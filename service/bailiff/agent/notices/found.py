@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bailiff.agent.notices.events import MemoryEvents
 from bailiff.agent.notices.mark import UsageMarks
@@ -12,10 +12,10 @@ from bailiff.agent.notices.stalls import StallTrigger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from bailiff.agent.log import Log
     from bailiff.agent.notices.notifier import Marked, Way
+    from bailiff.agent.readings.summary import MemoryCgroups
     from bailiff.agent.settings import NoticeSettings
 
 K = TypeVar("K")
@@ -26,23 +26,7 @@ NODE = "node"
 PODS = "pods"
 
 
-class Watchable(NamedTuple):
-    """Where a host may tell of memory.
-
-    Attributes:
-        node: the node's cgroup of the memory controller; None: none is mounted.
-        pods: that of all pods; None: there is none.
-        unified: they are of cgroup v2.
-        pressure: the file of PSI; None: this kernel has none.
-    """
-
-    node: Path | None
-    pods: Path | None
-    unified: bool
-    pressure: Path | None
-
-
-def find_ways(where: Watchable, settings: NoticeSettings, log: Log) -> Ways:
+def find_ways(where: MemoryCgroups, settings: NoticeSettings, log: Log) -> Ways:
     """Every way that can be had; of one that cannot the log says why."""
     marked: dict[tuple[str, str], Marked] = {}
     others: dict[str, Way] = {}

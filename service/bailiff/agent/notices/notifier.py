@@ -56,6 +56,9 @@ class Ways(NamedTuple):
     others: Mapping[str, Way]
 
 
+NO_WAYS = Ways({}, {})
+
+
 class Notifier:
     """Owns the ways of one node. Start it in the event loop, and close it."""
 

@@ -1,0 +1,216 @@
+"""Everything that a round goes by, measured on the node itself; with a kubelet that of memory."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec.structs import replace
+
+from bailiff.agent.reading import Reading, ReadingError
+from bailiff.agent.readings.pods import PodOnNode
+from bailiff.decisions.pressure.extensions import MemoryAvailable
+from bailiff.kinds.stats import MemoryStats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    from bailiff.agent.kubelet import Kubelet
+    from bailiff.agent.log import Log
+    from bailiff.agent.readings.pods import Layer
+    from bailiff.agent.readings.summary import NodeReadings
+    from bailiff.clock import Clock
+    from bailiff.decisions.pressure.facts import FileSystemLayout
+    from bailiff.kinds import Pod
+    from bailiff.kinds.stats import NodeStats, PodStats
+
+# Seconds between two measurements of the volumes of pods, and for each.
+_VOLUMES_EVERY = 60.0
+_FOR_VOLUMES = 20.0
+# Seconds between two questions to a kubelet, and after which its last answer counts no more.
+_ASK_EVERY = 10.0
+_OLD = 60.0
+# Not as of one that was not measured, which would go first.
+_NOTHING = MemoryStats(usage_bytes=0, working_set_bytes=0, rss_bytes=0)
+
+
+class KnownContainers(Protocol):
+    """What the container runtime has told."""
+
+    def of(self, uid: str) -> Mapping[str, str]:
+        """Names of the containers of a pod that run, by their ids."""
+        ...
+
+    @property
+    def layers(self) -> Mapping[str, Layer]:
+        """What writable layers take, by ids of containers."""
+        ...
+
+    async def refresh(self) -> None:
+        """Ask the runtime; what it does not answer stays as it was."""
+        ...
+
+
+class OwnSource:
+    """See Source. What is read of /proc and cgroups is read in the event loop: 110 pods take 10 ms.
+
+    What may take longer, the counting of files, is done in a thread.
+    """
+
+    def __init__(
+        self,
+        readings: NodeReadings,
+        containers: KnownContainers | None,
+        needs_disks: Callable[[NodeStats], bool],
+        clock: Clock,
+        log: Log,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            readings: of this node.
+            containers: as the runtime has them; None: nobody tells.
+            needs_disks: whether a round that measures this of the node looks at what pods take of
+                its disks.
+            clock: of the instants of measurements.
+            log: hears of faults.
+        """
+        self._readings = readings
+        self._containers = containers
+        self._needs_disks = needs_disks
+        self._clock = clock
+        self._log = log
+        self._measuring = asyncio.Lock()
+        self._pods: tuple[Pod, ...] = ()
+
+    async def read(self, pods: Sequence[Pod]) -> Reading:
+        """See Source."""
+        self._pods = tuple(pods)
+        now = self._clock.now()
+        node = self._readings.whole_node(now)
+        if node.memory is None:
+            raise ReadingError("memory", "the node's memory could not be measured")
+        if self._needs_disks(node):
+            await self._measure_disks()
+        return self._reading(node, now)
+
+    async def read_anew(self, pods: Sequence[Pod]) -> Reading:
+        """See Source."""
+        return await self.read(pods)
+
+    def layout(self) -> FileSystemLayout | None:
+        """See Source."""
+        return self._readings.layout()
+
+    def has_gone(self, uid: str) -> bool | None:
+        """See Source."""
+        there = self._readings.is_there(uid)
+        return None if there is None else not there
+
+    async def run(self) -> None:
+        """Measure the volumes of pods once a minute, as the kubelet does, until cancelled."""
+        while True:
+            await asyncio.sleep(_VOLUMES_EVERY)
+            await self._measure_disks()
+
+    async def _measure_disks(self) -> None:
+        async with self._measuring:
+            if self._containers is not None:
+                await self._containers.refresh()
+            measure = partial(
+                self._readings.measure_volumes, self._known(), _FOR_VOLUMES, self._clock.now()
+            )
+            await asyncio.to_thread(measure)
+
+    def _reading(self, node: NodeStats, now: datetime) -> Reading:
+        available = self._readings.memory_available()
+        told = None if available is None else MemoryAvailable(available_bytes=available, time=now)
+        return Reading(node, partial(self._of_pods, now), told, without_huge_pages=True)
+
+    def _of_pods(self, now: datetime) -> tuple[PodStats, ...]:
+        layers = {} if self._containers is None else self._containers.layers
+        return self._readings.pods(self._known(), layers, now)
+
+    def _known(self) -> list[PodOnNode]:
+        containers = self._containers
+        return [
+            PodOnNode(
+                pod.metadata.uid,
+                pod.metadata.namespace,
+                pod.metadata.name,
+                {} if containers is None else containers.of(pod.metadata.uid),
+            )
+            for pod in self._pods
+            if not pod.is_finished
+        ]
+
+
+class FresherMemory:
+    """A kubelet's summary, with memory and processes as they are now.
+
+    A kubelet measures every ten seconds, and what it says of memory may be as old.
+    """
+
+    def __init__(self, kubelet: Kubelet, own: OwnSource, clock: Clock, log: Log) -> None:
+        """Prepare: disks are the kubelet's to tell, everything else is measured here."""
+        self._kubelet = kubelet
+        self._own = own
+        self._clock = clock
+        self._log = log
+        self._told: Reading | None = None
+        self._told_at = float("-inf")
+
+    async def read(self, pods: Sequence[Pod]) -> Reading:
+        """See Source. Where the kubelet does not answer its disks count as not measured."""
+        return _fresher(self._told, await self._own.read(pods))
+
+    async def read_anew(self, pods: Sequence[Pod]) -> Reading:
+        """See Source."""
+        self._take(await self._kubelet.read_anew(pods))
+        return await self.read(pods)
+
+    def layout(self) -> FileSystemLayout | None:
+        """See Source: by the sizes that the kubelet tells."""
+        return None
+
+    def has_gone(self, uid: str) -> bool | None:
+        """See Source."""
+        return self._own.has_gone(uid)
+
+    async def run(self) -> None:
+        """Ask the kubelet every ten seconds, until cancelled, so that no round waits for it."""
+        while True:
+            try:
+                self._take(await self._kubelet.read(()))
+            except ReadingError as error:
+                self._lose(error)
+            await asyncio.sleep(_ASK_EVERY)
+
+    def _take(self, reading: Reading) -> None:
+        self._told, self._told_at = reading, self._clock.elapsed()
+
+    def _lose(self, error: ReadingError) -> None:
+        if self._told is not None and self._clock.elapsed() - self._told_at > _OLD:
+            self._told = None
+            self._log.warning("disks are not measured", why=error.message)
+
+
+def _fresher(told: Reading | None, own: Reading) -> Reading:
+    if told is None:
+        return own._replace(node=replace(own.node, fs=None, runtime=None))
+    node = replace(own.node, fs=told.node.fs, runtime=told.node.runtime)
+
+    def pods() -> Sequence[PodStats]:
+        measured = {one.pod_ref.uid: one for one in own.pods()}
+        return [_with_memory(one, measured.get(one.pod_ref.uid)) for one in told.pods()]
+
+    return own._replace(node=node, pods=pods)
+
+
+def _with_memory(told: PodStats, own: PodStats | None) -> PodStats:
+    """Of a pod that has no cgroup any more the kubelet's number tells of what is free by now."""
+    if own is None or own.memory is None:
+        return replace(told, memory=_NOTHING, process_stats=None, swap=None)
+    return replace(told, memory=own.memory, process_stats=own.process_stats, swap=own.swap)
