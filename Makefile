@@ -69,6 +69,7 @@ openapi: setup
 protos: setup-dev .venv/googleapis
 	$(PROTOC) --python_out=service --mypy_out=service $(PROTOS)
 	$(PROTOC) --grpc_python_out=service --mypy_grpc_out=service $(filter %_service.proto,$(PROTOS))
+	$(PROTOC) -Iservice --python_out=service --mypy_out=service service/bailiff/agent/cri/runtime.proto
 
 # Fails where the protos break callers of the last commit's.
 protos-breaking: setup-dev .venv/googleapis

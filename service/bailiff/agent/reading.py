@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from bailiff.decisions.pressure.extensions import MemoryAvailable
     from bailiff.decisions.pressure.facts import FileSystemLayout
+    from bailiff.decisions.pressure.layout import ReclaimStep
     from bailiff.kinds import Pod
     from bailiff.kinds.stats import NodeStats, PodStats
 
@@ -68,4 +69,16 @@ class Source(Protocol):
 
     def has_gone(self, uid: str) -> bool | None:
         """Whether a pod that was there uses nothing any more; None: that is not known here."""
+        ...
+
+
+class Reclaimer(Protocol):
+    """Who frees the node before a pod goes."""
+
+    async def free(self, steps: Sequence[ReclaimStep]) -> None:
+        """Do these steps, in this order, within two minutes; what fails of them is left.
+
+        Raises:
+            ReadingError: what there is to free is not known, so that nobody is to go for it.
+        """
         ...

@@ -1,23 +1,202 @@
 """What the node frees before a pod goes: dead containers, and images that nobody uses.
 
 The rules are the core's (decisions/pressure/garbage*.py); here is who asks the runtime, and does
-what they say. CRI does not tell when an image was last used, so all images are looked at every few
-minutes, as the kubelet does (pkg/kubelet/images/image_gc_manager.go), and what was seen is kept.
+what they say. CRI does not tell when an image was last used, so all images are looked at every five
+minutes, as the kubelet does (pkg/kubelet/images/image_gc_manager.go), and what was seen is kept
+over restarts, which the kubelet does not.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import asyncio
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bailiff.agent.reading import ReadingError
+from bailiff.agent.runtime import RuntimeFailedError
+from bailiff.decisions.pressure.garbage import ContainerState
+from bailiff.decisions.pressure.garbage_containers import (
+    LocalPods,
+    dead_containers,
+    unused_sandboxes,
+)
+from bailiff.decisions.pressure.garbage_images import (
+    ImageMemory,
+    forget_images,
+    observe_images,
+    unused_images,
+)
+from bailiff.decisions.pressure.layout import ReclaimStep
+from bailiff.decisions.text import describe_time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Coroutine, Sequence
 
-    from bailiff.decisions.pressure.layout import ReclaimStep
+    from bailiff.agent.log import Log
+    from bailiff.agent.metrics import AgentMetrics
+    from bailiff.agent.remembering import Remembering
+    from bailiff.agent.runtime import Runtime
+    from bailiff.agent.standing import Standing
+    from bailiff.clock import Clock
+    from bailiff.decisions.pressure.garbage import RuntimeContainer, RuntimeImage
+    from bailiff.kinds import Pod
+
+# Seconds, ImageGCPeriod of pkg/kubelet/kubelet.go.
+_LOOK_EVERY = 300.0
+# Seconds until a look that failed is tried again.
+_AGAIN = 10.0
+# Seconds for all that is removed in one round; what is left goes in the next.
+_LONGEST = 120.0
+# Seconds that the node's kubelet is given to free the node itself, where we only look on.
+_KUBELET_FREES = 10.0
+# Seconds, minimumGracePeriodInSeconds of pkg/kubelet/kuberuntime/kuberuntime_manager.go.
+_STOP_SECONDS = 2
 
 
-class Reclaimer(Protocol):
-    """Frees the node; raises nothing but what is a fault of ours."""
+class GarbageCollector:
+    """See Reclaimer; one at a time."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        pods: Callable[[], Sequence[Pod]],
+        remembering: Remembering,
+        standing: Standing,
+        metrics: AgentMetrics,
+        clock: Clock,
+        log: Log,
+        *,
+        on_paper: bool,
+    ) -> None:
+        """Go on by what was seen of images before a restart.
+
+        Args:
+            runtime: of the node.
+            pods: all that are on the node, as the API or the kubelet has them.
+            remembering: keeps what is seen of images.
+            standing: is told what was freed.
+            metrics: count it.
+            clock: of looks.
+            log: hears of each thing that is removed.
+            on_paper: nothing is removed.
+        """
+        self._runtime = runtime
+        self._pods = pods
+        self._remembering = remembering
+        self._standing = standing
+        self._metrics = metrics
+        self._clock = clock
+        self._log = log
+        self._on_paper = on_paper
+        self._memory = _memory_in(remembering.images)
+        self.unknown = ""
 
     async def free(self, steps: Sequence[ReclaimStep]) -> None:
-        """Do these steps, in this order, within their time; what fails is told and left."""
-        ...
+        """See Reclaimer.
+
+        Raises:
+            ReadingError: the runtime does not say what there is.
+        """
+        try:
+            async with asyncio.timeout(_LONGEST):
+                for step in steps:
+                    await self._do(step)
+        except TimeoutError:
+            self._log.warning("not all could be freed in time", seconds=_LONGEST)
+        except RuntimeFailedError as error:
+            self.unknown = str(error)
+            why = f"what there is to free is not known: {error}"
+            raise ReadingError("runtime", why) from error
+        self.unknown = ""
+        if self._on_paper:
+            await asyncio.sleep(_KUBELET_FREES)
+
+    async def run(self) -> None:
+        """Look at all images every five minutes, until cancelled."""
+        while True:
+            pause = await self.look()
+            await asyncio.sleep(pause)
+
+    async def look(self) -> float:
+        """Look at all images; seconds until the next look."""
+        try:
+            self._observe(await self._runtime.images(), await self._runtime.containers())
+        except RuntimeFailedError as error:
+            if not self.unknown:
+                self._log.warning("images are not looked at", error=str(error))
+            self.unknown = str(error)
+            return _AGAIN
+        self.unknown = ""
+        return _LOOK_EVERY
+
+    async def _do(self, step: ReclaimStep) -> None:
+        match step:
+            case ReclaimStep.UNUSED_CONTAINERS:
+                await self._free_containers()
+            case ReclaimStep.UNUSED_IMAGES:
+                await self._free_images()
+
+    async def _free_containers(self) -> None:
+        runtime, pods = self._runtime, LocalPods.of(self._pods())
+        containers = await runtime.containers()
+        sandboxes = await runtime.sandboxes()
+        for one in dead_containers(containers, sandboxes, pods, self._clock.now()):
+            await self._try("container", one.id, self._remove(one))
+        left = await runtime.containers()
+        for sandbox in unused_sandboxes(await runtime.sandboxes(), left, pods):
+            await self._try("sandbox", sandbox.id, runtime.remove_sandbox(sandbox.id))
+
+    async def _remove(self, container: RuntimeContainer) -> None:
+        """One of an unknown state may run, so it is stopped first, as the kubelet does."""
+        if container.state is ContainerState.UNKNOWN:
+            await self._runtime.stop_container(container.id, _STOP_SECONDS)
+        await self._runtime.remove_container(container.id)
+
+    async def _free_images(self) -> None:
+        images, containers = await self._runtime.images(), await self._runtime.containers()
+        self._observe(images, containers)
+        removed = [
+            one.id
+            for one in unused_images(self._memory, images, containers, self._clock.now())
+            if await self._try("image", one.id, self._runtime.remove_image(one.id), *one.tags)
+        ]
+        self._remember(forget_images(self._memory, removed))
+
+    async def _try(
+        self, what: str, which: str, removing: Coroutine[None, None, None], *names: str
+    ) -> bool:
+        """Remove one thing; whether it is gone. What fails is left to the next round."""
+        fate = "freed"
+        try:
+            if self._on_paper:
+                fate = "onPaper"
+                removing.close()
+            else:
+                await removing
+        except RuntimeFailedError as error:
+            fate = "failed"
+            self._log.info("not freed", what=what, which=which, error=str(error))
+        else:
+            self._log.info("freed", what=what, which=which, names=names)
+        self._metrics.freed(what, fate)
+        at = describe_time(self._clock.now())
+        self._standing.freed({"what": what, "id": which, "names": names, "at": at, "fate": fate})
+        return fate == "freed"
+
+    def _observe(
+        self, images: Sequence[RuntimeImage], containers: Sequence[RuntimeContainer]
+    ) -> None:
+        self._remember(observe_images(self._memory, images, containers, self._clock.now()))
+
+    def _remember(self, memory: ImageMemory) -> None:
+        self._memory = memory
+        self._remembering.note_images(msgspec.json.encode(memory))
+
+
+def _memory_in(kept: bytes) -> ImageMemory:
+    """What was kept; nothing where it is of no use."""
+    try:
+        return msgspec.json.decode(kept, type=ImageMemory)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return ImageMemory()

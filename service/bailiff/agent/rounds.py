@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from bailiff.agent.metrics import AgentMetrics
     from bailiff.agent.node_facts import NodeFacts
     from bailiff.agent.notices.notifier import Notifier
-    from bailiff.agent.reading import Reading, Source
-    from bailiff.agent.reclaiming import Reclaimer
+    from bailiff.agent.reading import Reading, Reclaimer, Source
     from bailiff.agent.remembering import Remembering
     from bailiff.agent.settings import AgentSettings
     from bailiff.agent.standing import Standing

@@ -19,6 +19,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from bailiff.actions.on_cluster import ClusterActions
 from bailiff.agent.api.connecting import connect
 from bailiff.agent.api.wire import LeanWire
+from bailiff.agent.containers import Containers
+from bailiff.agent.cri.client import CriRuntime
 from bailiff.agent.evicting import Evictor
 from bailiff.agent.judge import Judge, disks_are_low
 from bailiff.agent.kubelet import Kubelet
@@ -31,6 +33,7 @@ from bailiff.agent.notices.notifier import NO_WAYS, Notifier, Ways
 from bailiff.agent.own_source import FresherMemory, OwnSource
 from bailiff.agent.readings.places import Places
 from bailiff.agent.readings.summary import NodeReadings
+from bailiff.agent.reclaiming import GarbageCollector
 from bailiff.agent.remembering import Remembering
 from bailiff.agent.rounds import Parts, Rounds
 from bailiff.agent.settings import AgentSettings
@@ -131,18 +134,30 @@ class Agent:
         actions = None
         if cluster is not None and not settings.shadow:
             actions = ClusterActions(cluster, settings.node, dry_run=settings.dry_run)
-        evictor = Evictor(actions, None, clock, log)
+        runtime = CriRuntime(settings.runtime) if settings.runtime else None
+        containers = None if runtime is None else Containers(runtime, log)
+        stops = settings.stops_containers and not settings.on_paper
+        evictor = Evictor(actions, containers if stops else None, clock, log)
         remembering = Remembering(
             MemoryFile(Path(settings.state_file) if settings.state_file else None, log)
         )
-        judge = Judge(settings, reclaims=False)
+        collector = None
+        if runtime is not None:
+            collector = GarbageCollector(
+                *(runtime, lambda: facts.pods, remembering, self._standing, self._metrics),
+                *(clock, log),
+                on_paper=settings.on_paper,
+            )
+        judge = Judge(settings, reclaims=collector is not None)
         judge.recall(remembering.pressure)
         teller = Teller(
             *(actions, facts, evictor, remembering, clock, log), publishes=settings.publishes
         )
         readings = self._readings()
         notifier = Notifier(self._ways(readings), self._wake.notice, clock, log)
-        source, beside = self._source(readings, answers, facts)
+        source, beside = self._source(readings, answers, facts, containers)
+        if collector is not None:
+            beside = (*beside, collector.run)
         rounds = Rounds(
             Parts(
                 settings=settings,
@@ -150,7 +165,7 @@ class Agent:
                 source=source,
                 facts=facts,
                 judge=judge,
-                reclaimer=None,
+                reclaimer=collector,
                 evictor=evictor,
                 teller=teller,
                 notifier=notifier,
@@ -219,7 +234,13 @@ class Agent:
         wanted = self._settings.notices
         return find_ways(readings.memory_cgroups(), wanted, self._log) if wanted.wanted else NO_WAYS
 
-    def _source(self, readings: NodeReadings, kubelet: Kubelet | None, facts: NodeFacts) -> Sources:
+    def _source(
+        self,
+        readings: NodeReadings,
+        kubelet: Kubelet | None,
+        facts: NodeFacts,
+        containers: Containers | None,
+    ) -> Sources:
         """Who measures, and what is to run for that."""
         if kubelet is not None and not self._settings.own_readings:
             return Sources(kubelet, ())
@@ -227,7 +248,7 @@ class Agent:
         def needs_disks(node: NodeStats) -> bool:
             return disks_are_low(node, facts.configuration, self._settings.extensions)
 
-        own = OwnSource(readings, None, needs_disks, self._clock, self._log)
+        own = OwnSource(readings, containers, needs_disks, self._clock, self._log)
         if kubelet is None:
             return Sources(own, (own.run,))
         fresher = FresherMemory(kubelet, own, self._clock, self._log)

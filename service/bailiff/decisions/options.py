@@ -70,7 +70,7 @@ else:
         kw_only=True,
         namespace={
             "__doc__": f"{Overrides.__doc__}\n\n    Attributes:\n"
-            + Options.__doc__.partition("Attributes:\n")[2]
+            + (Options.__doc__ or "").partition("Attributes:\n")[2]
         },
     )
 

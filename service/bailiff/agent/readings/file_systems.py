@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from bailiff.agent.readings.files import device
 from bailiff.decisions.pressure.facts import FileSystemLayout
 from bailiff.kinds.meta import INT64_MAX
 from bailiff.kinds.stats import FsStats
@@ -77,14 +77,6 @@ def taken(file_system: FsStats | None, usage: Usage | None, now: datetime) -> Fs
         used_bytes=None if usage is None else _count(usage.bytes),
         inodes_used=None if usage is None else _count(usage.inodes),
     )
-
-
-def device(path: str) -> int | None:
-    """The number of the device that a path is on; None: it is not there."""
-    try:
-        return Path(path).stat().st_dev
-    except (OSError, ValueError):
-        return None
 
 
 def layout_of(kubelet: str, images: str, containers: str) -> FileSystemLayout | None:

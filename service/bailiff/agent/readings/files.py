@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from bailiff.kinds.meta import INT64_MAX
 
@@ -78,6 +79,19 @@ def line_of(text: bytes, name: bytes) -> bytes | None:
     start += len(name)
     end = text.find(b"\n", start)
     return text[start:] if end < 0 else text[start:end]
+
+
+def is_there(path: str) -> bool:
+    """Whether there is something, and we may see it."""
+    return device(path) is not None
+
+
+def device(path: str) -> int | None:
+    """The number of the device that a path is on; None: nothing is there that we may see."""
+    try:
+        return Path(path).stat().st_dev
+    except (OSError, ValueError):
+        return None
 
 
 def is_plain(name: str) -> bool:

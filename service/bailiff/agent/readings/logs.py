@@ -51,7 +51,7 @@ def names_by_uid(logs: str) -> dict[str, PodName]:
         with os.scandir(logs) as entries:
             for entry in islice(entries, _MOST_PODS):
                 parts = entry.name.split("_")
-                if len(parts) == _PARTS:
+                if len(parts) == _PARTS and entry.name.isascii():
                     found[parts[2]] = PodName(parts[0], parts[1])
     except (OSError, ValueError):
         return {}

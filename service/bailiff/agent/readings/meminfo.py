@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from bailiff.agent.readings.files import field, line_of, number, number_in, read
+from bailiff.agent.readings.files import field, is_there, line_of, number, number_in, read
 from bailiff.kinds.meta import INT64_MAX
 
 _KIB = 1024
@@ -75,7 +75,7 @@ def _set_aside(text: bytes, folder: str) -> int | None:
     """
     if line_of(text, b"Hugetlb:") is not None:
         return _kibibytes(text, b"Hugetlb:")
-    if Path(folder).is_dir():
+    if is_there(folder):
         return _of_all_sizes(folder)
     if line_of(text, b"HugePages_Total:") is None:
         # Such a kernel has none.

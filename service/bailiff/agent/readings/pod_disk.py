@@ -5,11 +5,10 @@ Source: makePodStorageStats and calcEphemeralStorage in pkg/kubelet/stats/helper
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.agent.readings.file_systems import Usage, taken
-from bailiff.agent.readings.files import is_plain
+from bailiff.agent.readings.files import is_plain, is_there
 from bailiff.agent.readings.logs import file, files_in, log_folder
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ class PodDisks:
         self._logs = places.seen(places.pod_logs_dir)
         self._pods = f"{places.seen(places.kubelet_dir)}/pods"
         # Where the folder of all is not seen, nobody takes nothing.
-        self._sees_logs, self._sees_pods = Path(self._logs).is_dir(), Path(self._pods).is_dir()
+        self._sees_logs, self._sees_pods = is_there(self._logs), is_there(self._pods)
         self._disks = disks
         self._layers = layers
         self._now = now

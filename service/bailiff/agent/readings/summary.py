@@ -9,6 +9,7 @@ from bailiff.agent.readings.controllers import cgroups_of
 from bailiff.agent.readings.cpu_usage import CpuUsage
 from bailiff.agent.readings.disk_usage import never
 from bailiff.agent.readings.file_systems import file_system, layout_of
+from bailiff.agent.readings.files import is_there
 from bailiff.agent.readings.logs import names_by_uid
 from bailiff.agent.readings.mounts import find_mounts
 from bailiff.agent.readings.node_reading import NodeReader
@@ -155,8 +156,8 @@ class NodeReadings:
         )
 
     def _pressure(self, file: str | None) -> Path | None:
-        path = Path(file or f"{self._places.seen(self._places.proc)}/pressure/memory")
-        return path if path.exists() else None
+        path = file or f"{self._places.seen(self._places.proc)}/pressure/memory"
+        return Path(path) if is_there(path) else None
 
     def _find(self, known: Collection[str]) -> PodCgroups:
         if self._cgroups is None:

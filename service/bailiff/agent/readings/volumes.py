@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
-from bailiff.agent.readings.file_systems import device
-from bailiff.agent.readings.files import is_plain
+from bailiff.agent.readings.files import is_plain, is_there
 
 # The folders that the kubelet has for them; a hostPath has none (IsLocalEphemeralVolume in
 # pkg/volume/util/util.go, and getPath of each plugin).
@@ -38,12 +38,15 @@ def find_volumes(pods: str, uid: str) -> list[Volume] | None:
         pods: the kubelet's folder of pods, as this process sees it.
         uid: of the pod; of a static one that of its file.
     """
-    if not is_plain(uid) or device(pods) is None:
+    if not is_plain(uid) or not is_there(pods):
         return None
     folder = f"{pods}/{uid}/volumes"
-    parent = device(folder)
-    if parent is None:
+    try:
+        parent = Path(folder).stat().st_dev
+    except FileNotFoundError:
         return []
+    except OSError:
+        return None
     found = []
     for kind in _KINDS:
         names = _names(f"{folder}/{kind}")
@@ -56,9 +59,10 @@ def find_volumes(pods: str, uid: str) -> list[Volume] | None:
 def _names(folder: str) -> list[str] | None:
     try:
         with os.scandir(folder) as entries:
-            names = sorted(one.name for one in islice(entries, _MOST))
+            names = [one.name for one in islice(entries, _MOST)]
     except FileNotFoundError:
         return []
     except (OSError, ValueError):
         return None
-    return names if len(names) < _MOST else None
+    # Names of volumes are ASCII; what else is there is none.
+    return sorted(filter(str.isascii, names)) if len(names) < _MOST else None
