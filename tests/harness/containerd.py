@@ -175,12 +175,12 @@ def _place() -> str | None:
 
 
 @contextlib.contextmanager
-def containerd() -> Iterator[Containerd]:
-    """Runs until the block ends; then nothing is left of it."""
+def containerd(config: str = CONFIG) -> Iterator[Containerd]:
+    """Runs until the block ends; then nothing is left of it. `config` is its file's content."""
     # A short name: the addresses of sockets have 107 characters at most.
     folder = Path(tempfile.mkdtemp(prefix="bailiff-ctr-", dir=_place()))
     own = Containerd(folder)
-    (folder / "config.toml").write_text(CONFIG)
+    (folder / "config.toml").write_text(config)
     places = {"config": "config.toml", "root": "root", "state": "state", "address": SOCKET}
     options = (f"--{option}={folder / place}" for option, place in places.items())
     with (folder / "containerd.log").open("wb") as log:

@@ -140,10 +140,14 @@ class NodeCgroup:
         return pod
 
     @property
+    def files(self) -> tuple[str, str]:
+        """Those that tell what is in use, and what of it is page cache."""
+        return ("memory.current" if self.unified else "memory.usage_in_bytes"), "memory.stat"
+
+    @property
     def usage(self) -> int:
         """Bytes in use."""
-        name = "memory.current" if self.unified else "memory.usage_in_bytes"
-        return int((self.memory / name).read_text())
+        return int((self.memory / self.files[0]).read_text())
 
     @property
     def oom_kills(self) -> int:

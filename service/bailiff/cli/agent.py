@@ -141,4 +141,6 @@ def _become(settings: AgentSettings) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     said = msgspec.json.encode(settings).decode()
-    os.execv(sys.executable, [sys.executable, "-m", _PROGRAM, said])  # noqa: S606 - our own program
+    # One heap for all threads: glibc gives each its own, and little of it back.
+    environment = {"MALLOC_ARENA_MAX": "1"} | os.environ
+    os.execve(sys.executable, [sys.executable, "-m", _PROGRAM, said], environment)  # noqa: S606 - ours

@@ -32,8 +32,8 @@ class Bounds(NamedTuple):
     """Up to where something is counted.
 
     Attributes:
-        inodes: in the whole tree; 5,000,000 take a quarter of a minute.
-        entries: of one folder, which is gone through at one go; 1,000,000 take some three seconds.
+        inodes: in the whole tree; 5,000,000 take half a minute and more.
+        entries: of one folder, which is gone through at one go; 1,000,000 take seven seconds.
         links: inodes with several names, which have to be remembered; some 100 bytes each.
         held: bytes of names of folders that are still to be looked at.
     """

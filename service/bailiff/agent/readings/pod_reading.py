@@ -17,6 +17,7 @@ from bailiff.agent.readings.processes import processes_of_pod
 from bailiff.kinds.stats import ContainerStats, PodReference, PodStats
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from bailiff.agent.readings.cgroup import Cgroups
@@ -74,21 +75,22 @@ def with_cgroup(stats: PodStats, pod: PodOnNode, path: str, meter: Meter) -> Pod
     use = cgroups.memory(path)
     rate = meter.cpu.rate(path, cgroups.cpu_time(path), time.monotonic_ns())
     cpu, stalled, io = (stalls_in(cgroups.stall_file(path, one)) for one in ("cpu", "memory", "io"))
+    folders = containers_in(cgroups.folder(path))
+    known = {folders[one] for one in pod.containers if one in folders}
     return replace(
         stats,
-        containers=_with_memory(stats, pod, path, meter),
+        containers=_with_memory(stats, pod, path, folders, meter),
         cpu=cpu_stats(rate, cpu, now),
         memory=memory_stats(use, cgroups.limit(path), stalled, now),
         io=io_stats(io, now),
-        process_stats=processes_of_pod(cgroups, path),
+        process_stats=processes_of_pod(cgroups, path, known),
         swap=swap_stats(use.swap, None, now),
     )
 
 
 def _with_memory(
-    stats: PodStats, pod: PodOnNode, path: str, meter: Meter
+    stats: PodStats, pod: PodOnNode, path: str, folders: Mapping[str, str], meter: Meter
 ) -> tuple[ContainerStats, ...]:
-    folders = containers_in(meter.cgroups.folder(path)) if pod.containers else {}
     return tuple(
         replace(container, memory=_of_container(f"{path}/{folders[one]}", meter))
         if one in folders

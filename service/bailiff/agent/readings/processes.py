@@ -6,11 +6,11 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from bailiff.agent.readings.files import number, number_in, read
+from bailiff.agent.readings.files import is_there, number, number_in, read
 from bailiff.kinds.stats import ProcessStats, RlimitStats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection
     from datetime import datetime
 
     from bailiff.agent.readings.cgroup import Cgroups
@@ -20,6 +20,8 @@ _LIMITS = ("sys/kernel/pid_max", "sys/kernel/threads-max")
 _MOST_BYTES = 256 * 1024
 # Cgroups that a pod may have; containers may make some below their own.
 _MOST_CGROUPS = 1000
+# CRI-O has a process of its own beside each container, in a cgroup called `crio-conmon-ID.scope`.
+_CONMON = "conmon"
 
 
 def processes_of_node(proc: str, now: datetime) -> RlimitStats | None:
@@ -49,35 +51,51 @@ def _running(loadavg: bytes) -> int | None:
     return number(all_of_them) if slash else None
 
 
-def processes_of_pod(cgroups: Cgroups, path: str) -> ProcessStats | None:
-    """As many as a pod has, the one of its sandbox included; None: not measured.
+def processes_of_pod(
+    cgroups: Cgroups, path: str, containers: Collection[str]
+) -> ProcessStats | None:
+    """As many as run in the containers of a pod; None: not measured.
 
-    The kubelet adds up the lists of a pod's containers (processStatsFromProcs in cadvisor), each
-    process counted once, however many threads it has. Where a list is too long, or cannot be read,
-    as that of a threaded cgroup, all tasks are counted instead.
+    The kubelet adds up their lists, each process counted once, however many threads it has
+    (processStatsFromProcs in cadvisor). Which cgroup is that of the sandbox only the container
+    runtime knows: of those that are not known as a container's it is one with a single process.
+    Where a list is too long, or cannot be read, as that of a threaded cgroup, all tasks count.
+
+    Args:
+        cgroups: of the node.
+        path: of the pod's cgroup.
+        containers: names of the cgroups in it that are known to be a container's.
     """
-    total = 0
-    for folder in _below(cgroups.folder(path)):
-        listed = None if folder is None else read(f"{folder}/cgroup.procs", _MOST_BYTES)
-        if listed is None:
-            # It may be gone by now; the pod's own number is right then, too.
-            tasks = cgroups.tasks(path)
-            return None if tasks is None else ProcessStats(process_count=tasks)
-        total += listed.count(b"\n")
-    return ProcessStats(process_count=total)
+    by_child = _by_child(cgroups.folder(path))
+    if not by_child:
+        tasks = cgroups.tasks(path)
+        return None if tasks is None else ProcessStats(process_count=tasks)
+    counted = {name: count for name, count in by_child.items() if _CONMON not in name}
+    others = (count for name, count in counted.items() if name and name not in containers)
+    return ProcessStats(process_count=sum(counted.values()) - (1 in others))
 
 
-def _below(top: str) -> Iterator[str | None]:
-    """A cgroup's folder and those below it; None where there are too many."""
+def _by_child(top: str) -> dict[str, int] | None:
+    """By the cgroups in one, each with all below it, and by an empty name for itself.
+
+    Nothing where it is gone; None where not all can be counted.
+    """
+    found: dict[str, int] = {}
     waiting = [top]
     for _ in range(_MOST_CGROUPS):
         if not waiting:
-            return
+            return found
         folder = waiting.pop()
-        yield folder
+        listed = read(f"{folder}/cgroup.procs", _MOST_BYTES)
+        if listed is None:
+            # A container that has ended just now takes its cgroup with it.
+            if is_there(folder):
+                return None
+            continue
+        child = folder[len(top) + 1 :].partition("/")[0]
+        found[child] = found.get(child, 0) + listed.count(b"\n")
         waiting += _folders(folder)
-    if waiting:
-        yield None
+    return None if waiting else found
 
 
 def _folders(folder: str) -> list[str]:

@@ -1,0 +1,64 @@
+"""The pods of a test node on a real API server, and who ends them where they are deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import time
+from typing import TYPE_CHECKING, Any
+
+from bailiff.cluster import NotFoundError
+from tests.harness.api import NODES, PODS
+from tests.harness.objects import container, node_object, pod_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bailiff.cluster import Cluster
+
+NODE = "node"
+_LOOK_EVERY = 0.002
+
+
+class NodeApi:
+    """A node without a kubelet.
+
+    Attributes:
+        gone: when the delete of a pod was first seen, by its name and time.monotonic.
+    """
+
+    def __init__(self, cluster: Cluster, end: Callable[[str], None]) -> None:
+        """`end` is called with the UID of each pod that is deleted: ends what it runs."""
+        self._cluster = cluster
+        self._end = end
+        self.gone: dict[str, float] = {}
+
+    async def set_up(self) -> None:
+        await self._cluster.create(NODES, node_object(NODE))
+
+    async def add(self, name: str, **requests: str) -> tuple[str, str]:
+        """Name and UID of a pod that is on the node."""
+        name = f"{name}-{secrets.token_hex(3)}"
+        asks = container() | {"resources": {"requests": requests}}
+        body = pod_object(name, nodeName=NODE, containers=[asks])
+        made = await self._cluster.create(PODS, body, "default")
+        return name, str(made["metadata"]["uid"])
+
+    async def pods(self) -> list[dict[str, Any]]:
+        return list((await self._cluster.list(PODS, namespace="default")).items)
+
+    async def end_deleted(self) -> None:
+        """As a kubelet: what is deleted is ended, until cancelled."""
+        while True:
+            for pod in await self.pods():
+                meta = pod["metadata"]
+                if meta.get("deletionTimestamp") and meta["name"] not in self.gone:
+                    self.gone[meta["name"]] = time.monotonic()
+                    self._end(meta["uid"])
+                    await self.remove(meta["name"])
+            await asyncio.sleep(_LOOK_EVERY)
+
+    async def remove(self, name: str) -> None:
+        with contextlib.suppress(NotFoundError):
+            await self._cluster.delete(PODS, name, "default", grace_period_seconds=0)
