@@ -28,11 +28,11 @@ settings.load_profile("bailiff")
 os.environ["BAILIFF_HEALTH_PORT"] = "0"
 
 # A test belongs to the first tier whose marker it carries; "unit" is what carries none.
-TIERS = ("helm", "image", "kube_apiserver", "demo", "process", "schema")
+TIERS = ("helm", "image", "node", "kube_apiserver", "demo", "process", "schema")
 DEFAULT_TIER = "unit"
 _SHOWN = {"passed": "passed", "failed": "failed", "error": "failed", "skipped": "skipped"}
 # Tests of these wait for servers and for time, so their files are the longest.
-_LONGEST_FIRST = ("process", "kube_apiserver", "helm", "demo", "schema")
+_LONGEST_FIRST = ("process", "kube_apiserver", "node", "helm", "demo", "schema")
 
 
 def pytest_configure() -> None:

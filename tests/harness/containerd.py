@@ -87,6 +87,27 @@ class Containerd:
         self._address = str(folder / SOCKET)
         self._ids: list[str] = []
         self._snapshotter = ""
+        self._server: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        """Of the daemon that runs."""
+        assert self._server is not None
+        return self._server.pid
+
+    def begin(self) -> None:
+        """Start the daemon, and wait until it answers."""
+        places = {"config": "config.toml", "root": "root", "state": "state", "address": SOCKET}
+        options = (f"--{option}={self.folder / place}" for option, place in places.items())
+        with (self.folder / "containerd.log").open("ab") as log:
+            self._server = subprocess.Popen(("containerd", *options), stdout=log, stderr=log)
+        self.wait()
+
+    def end(self) -> None:
+        """Stop the daemon; containers go on."""
+        assert self._server is not None
+        self._server.send_signal(signal.SIGTERM)
+        self._server.wait(_PATIENCE)
 
     def wait(self) -> None:
         """Until it answers; then it says how it can lay layers upon each other."""
@@ -181,17 +202,12 @@ def containerd(config: str = CONFIG) -> Iterator[Containerd]:
     folder = Path(tempfile.mkdtemp(prefix="bailiff-ctr-", dir=_place()))
     own = Containerd(folder)
     (folder / "config.toml").write_text(config)
-    places = {"config": "config.toml", "root": "root", "state": "state", "address": SOCKET}
-    options = (f"--{option}={folder / place}" for option, place in places.items())
-    with (folder / "containerd.log").open("wb") as log:
-        server = subprocess.Popen(("containerd", *options), stdout=log, stderr=log)
+    own.begin()
     try:
-        own.wait()
         yield own
     finally:
         own.remove_all()
-        server.send_signal(signal.SIGTERM)
-        server.wait(_PATIENCE)
+        own.end()
         _unmount(folder)
         shutil.rmtree(folder)
 

@@ -93,7 +93,7 @@ class TakingPod:
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.send_signal(signal.SIGKILL)
-            self._process.wait(10)
+            self._process.communicate()
         for cgroup in self.cgroups:
             _remove(cgroup)
 

@@ -126,10 +126,14 @@ class CriRuntime:
         request = pb.RemoveContainerRequest(container_id=container)
         await self._do(_RUNTIME, "RemoveContainer", request, self._to_remove)
 
-    async def remove_sandbox(self, sandbox: str) -> None:
-        """See Runtime."""
+    async def stop_sandbox(self, sandbox: str) -> None:
+        """Stop a sandbox and what runs in it; one that is not there is no error."""
         stop = pb.StopPodSandboxRequest(pod_sandbox_id=sandbox)
         await self._do(_RUNTIME, "StopPodSandbox", stop, self._to_remove)
+
+    async def remove_sandbox(self, sandbox: str) -> None:
+        """See Runtime."""
+        await self.stop_sandbox(sandbox)
         remove = pb.RemovePodSandboxRequest(pod_sandbox_id=sandbox)
         await self._do(_RUNTIME, "RemovePodSandbox", remove, self._to_remove)
 

@@ -29,14 +29,12 @@ class Polled:
         """
         self._epoll.register(file, select.EPOLLPRI)
 
-    def told(self) -> dict[int, bool]:
-        """Which files have something to tell, and of each whether it is of no more use.
+    def told(self) -> dict[int, int]:
+        """Which files have something to tell, with what epoll says of each.
 
-        PSI tells of a trigger whose cgroup has been removed by POLLERR alone; kernfs sets POLLERR
-        together with POLLPRI with each change (kernfs_generic_poll in fs/kernfs/file.c).
+        A file of PSI says it once, and the event loop may have been the one that asked.
         """
-        found = self._epoll.poll(0)
-        return {file: not mask & select.EPOLLPRI for file, mask in found}
+        return dict(self._epoll.poll(0))
 
     def remove(self, file: int) -> None:
         """Watch this one no more."""

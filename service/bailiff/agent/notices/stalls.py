@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 from typing import TYPE_CHECKING
 
 from bailiff.agent.notices.polled import Polled
@@ -50,16 +51,17 @@ class StallTrigger:
         return self._polled.descriptor
 
     def take(self) -> bool:
-        """Whether they have since this was last asked.
+        """Whether they have; to be asked when the descriptor is readable, and not else.
 
         Raises:
             OSError: the cgroup is gone, so that it will never tell again.
         """
-        told = self._polled.told()
-        if told.get(self._file):
+        if self._polled.told().get(self._file, 0) & select.EPOLLERR:
             self._polled.remove(self._file)
             raise FileNotFoundError("the cgroup of the trigger is gone")
-        return bool(told)
+        # That the descriptor was readable is all there is to know: to ask for it takes it back
+        # (psi_trigger_poll in kernel/sched/psi.c), and the event loop has asked.
+        return True
 
     def close(self) -> None:
         """Let the kernel forget it."""
