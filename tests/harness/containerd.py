@@ -82,8 +82,9 @@ def network() -> Iterator[Network]:
 class Containerd:
     """Imports images and runs them: read-only, without capabilities, within a memory limit."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, root: Path | None = None) -> None:
         self.folder = folder
+        self._root = root or folder / "root"
         self._address = str(folder / SOCKET)
         self._ids: list[str] = []
         self._snapshotter = ""
@@ -97,7 +98,7 @@ class Containerd:
 
     def begin(self) -> None:
         """Start the daemon, and wait until it answers."""
-        places = {"config": "config.toml", "root": "root", "state": "state", "address": SOCKET}
+        places = {"config": "config.toml", "root": self._root, "state": "state", "address": SOCKET}
         options = (f"--{option}={self.folder / place}" for option, place in places.items())
         with (self.folder / "containerd.log").open("ab") as log:
             self._server = subprocess.Popen(("containerd", *options), stdout=log, stderr=log)
@@ -196,11 +197,16 @@ def _place() -> str | None:
 
 
 @contextlib.contextmanager
-def containerd(config: str = CONFIG) -> Iterator[Containerd]:
-    """Runs until the block ends; then nothing is left of it. `config` is its file's content."""
+def containerd(config: str = CONFIG, root: Path | None = None) -> Iterator[Containerd]:
+    """Runs until the block ends; then nothing is left of it.
+
+    Args:
+        config: its file's content.
+        root: for images and layers; None: in its own folder.
+    """
     # A short name: the addresses of sockets have 107 characters at most.
     folder = Path(tempfile.mkdtemp(prefix="bailiff-ctr-", dir=_place()))
-    own = Containerd(folder)
+    own = Containerd(folder, root)
     (folder / "config.toml").write_text(config)
     own.begin()
     try:

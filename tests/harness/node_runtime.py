@@ -57,6 +57,7 @@ class NodeRuntime:
     Attributes:
         socket: of the runtime.
         client: that is under test.
+        image: one that is there from the beginning.
     """
 
     def __init__(self, daemon: Containerd, folder: Path, program: bytes) -> None:
@@ -64,6 +65,7 @@ class NodeRuntime:
         self.folder = folder
         self.socket = str(daemon.folder / "containerd.sock")
         self.client = CriRuntime(self.socket)
+        self.image = PAUSE
         self._program = program
         self._pb: Any = messages(folder)
 
@@ -144,13 +146,17 @@ class Pod:
 
 
 @contextlib.contextmanager
-def node_runtime() -> Iterator[NodeRuntime]:
-    """One, with the image of its sandboxes; nothing is left of it in the end."""
+def node_runtime(root: Path | None = None) -> Iterator[NodeRuntime]:
+    """One, with the image of its sandboxes; nothing is left of it in the end.
+
+    Args:
+        root: where its images and layers lie; None: in a folder of its own.
+    """
     with tempfile.TemporaryDirectory(prefix="bailiff-pods-") as folder:
         place = Path(folder)
         go_build(_FILLER, "main.go", place / "filler")
         config = _CONFIG.format(pause=PAUSE, folder=folder, no_cgroup="false")
-        with containerd(config) as daemon:
+        with containerd(config, root) as daemon:
             runtime = NodeRuntime(daemon, place, (place / "filler").read_bytes())
             runtime.add_image(PAUSE)
             try:
