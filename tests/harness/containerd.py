@@ -98,7 +98,8 @@ class Containerd:
 
     def begin(self) -> None:
         """Start the daemon, and wait until it answers."""
-        places = {"config": "config.toml", "root": self._root, "state": "state", "address": SOCKET}
+        names = {"config": "config.toml", "state": "state", "address": SOCKET}
+        places = {"root": self._root} | {key: Path(name) for key, name in names.items()}
         options = (f"--{option}={self.folder / place}" for option, place in places.items())
         with (self.folder / "containerd.log").open("ab") as log:
             self._server = subprocess.Popen(("containerd", *options), stdout=log, stderr=log)

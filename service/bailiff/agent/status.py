@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import httptools
@@ -25,7 +26,13 @@ _MAX_HEAD = 8 * 1024
 _MOST_CONNECTIONS = 16
 TEXT = "text/plain; charset=utf-8"
 JSON = "application/json"
-_REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed"}
+_REASONS = {
+    200: "OK",
+    400: "Bad Request",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+}
 _UNAVAILABLE = 503
 
 
@@ -43,9 +50,16 @@ Pages: TypeAlias = "Mapping[str, Callable[[], Page]]"
 class StatusPort:
     """Serves pages. Start it, and stop it."""
 
-    def __init__(self, pages: Pages, log: Log) -> None:
-        """Prepare; a page is made when it is asked for, and must be quick."""
+    def __init__(self, pages: Pages, log: Log, private: frozenset[str] = frozenset()) -> None:
+        """Prepare.
+
+        Args:
+            pages: by path; a page is made when it is asked for, and must be quick.
+            log: hears of who is not answered.
+            private: paths that only this machine, or pod, is told.
+        """
         self._pages = pages
+        self._private = private
         self._log = log
         self._open: dict[asyncio.Task[None] | None, asyncio.StreamWriter] = {}
         self._server: asyncio.Server | None = None
@@ -86,7 +100,7 @@ class StatusPort:
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = await reader.readuntil(b"\r\n\r\n")
-            page = self._page(head)
+            page = self._page(head, writer.get_extra_info("peername"))
         except (asyncio.LimitOverrunError, asyncio.IncompleteReadError):
             page = Page(b"the head of the request is too long\n", 400)
         reason = _REASONS.get(page.status, "Service Unavailable")
@@ -101,7 +115,7 @@ class StatusPort:
         writer.write("\r\n".join(lines).encode() + page.body)
         await writer.drain()
 
-    def _page(self, head: bytes) -> Page:
+    def _page(self, head: bytes, peer: tuple[str, int]) -> Page:
         asked = _Asked()
         try:
             asked.read(head)
@@ -111,6 +125,8 @@ class StatusPort:
         if page is None:
             known = ", ".join(self._pages)
             return Page(f"no such page, there are {known}\n".encode(), 404)
+        if asked.path in self._private and not ipaddress.ip_address(peer[0]).is_loopback:
+            return Page(b"only from this pod: kubectl port-forward\n", 403)
         if asked.method not in ("GET", "HEAD"):
             return Page(b"only GET\n", 405)
         found = page()

@@ -176,7 +176,8 @@ class Agent:
                 log=log,
             )
         )
-        port = StatusPort(self._pages(), log)
+        # It names pods; the others are numbers.
+        port = StatusPort(self._pages(), log, private=frozenset({"/v1/agent"}))
         at = await port.start(settings.status_host, settings.status_port)
         log.info(
             "agent starts",

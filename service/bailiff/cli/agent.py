@@ -143,4 +143,7 @@ def _become(settings: AgentSettings) -> None:
     said = msgspec.json.encode(settings).decode()
     # One heap for all threads: glibc gives each its own, and little of it back.
     environment = {"MALLOC_ARENA_MAX": "1"} | os.environ
-    os.execve(sys.executable, [sys.executable, "-m", _PROGRAM, said], environment)  # noqa: S606 - ours
+    # Variables such as PYTHONPATH add no code to it either, if they add none to this process.
+    isolated = ["-I"] if sys.flags.isolated else []
+    command = [sys.executable, *isolated, "-m", _PROGRAM, said]
+    os.execve(sys.executable, command, environment)  # noqa: S606 - our own program

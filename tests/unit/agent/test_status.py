@@ -82,6 +82,15 @@ async def test_of_many_at_a_time_the_last_are_hung_up_on(port):
     assert (await get(at, "/readyz"))[0] == 200
 
 
+def test_what_names_pods_is_told_to_nobody_else():
+    pages = {"/v1/agent": lambda: as_json({"pod": "a"}), "/metrics": lambda: Page(b"1")}
+    served = StatusPort(pages, Log(io.StringIO()), private=frozenset({"/v1/agent"}))
+    head = b"GET /v1/agent HTTP/1.1\r\n\r\n"
+    assert served._page(head, ("10.0.0.7", 1)).status == 403
+    assert served._page(head, ("127.0.0.1", 1)).status == 200
+    assert served._page(head.replace(b"v1/agent", b"metrics"), ("10.0.0.7", 1)).status == 200
+
+
 def test_a_page_says_what_it_is():
     assert Page(b"x").media_type.startswith("text/plain")
     assert as_json(1).media_type == "application/json"

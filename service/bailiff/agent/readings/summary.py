@@ -112,7 +112,7 @@ class NodeReadings:
         now: datetime,
         stopped: Callable[[], bool] = never,
     ) -> None:
-        """Go on measuring volumes, in a thread: each is measured again after a minute.
+        """Go on measuring volumes, in a thread: each is measured again after 50 s.
 
         Args:
             pods: that are on the node.

@@ -1,4 +1,4 @@
-"""What pods' local volumes take: walked through once a minute, apart from all other readings.
+"""What pods' local volumes take: walked through now and then, apart from all other readings.
 
 Source: volumeStatCalculator in pkg/kubelet/server/stats, which goes through them every
 `volumeStatsAggPeriod`, and metricsDu in pkg/volume. Where the kubelet has set project quotas for
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
-# Seconds after which a volume is measured again (the default of volumeStatsAggPeriod).
-_PERIOD = 60.0
+# Seconds after which a volume may be measured again. Whoever goes on with it once a minute, as the
+# kubelet by default (volumeStatsAggPeriod), does so a little earlier or later.
+_PERIOD = 50.0
 # Seconds in which most volumes are measured; larger ones are, one at a time, in what time is left.
 _SLICE = 0.2
 

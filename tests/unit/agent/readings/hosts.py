@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from bailiff.agent.readings.places import Places
+from bailiff.agent.readings.summary import NodeReadings
+from bailiff.kinds.stats import StallAverages, StallInformation
 
 MIB = 1024 * 1024
 UID = "53336d35-4e14-41c6-8f4c-96a890a83e48"
@@ -14,6 +16,13 @@ SANDBOX = "9e8f0a1b2c3d4e5f60718293a4b5c6d7e8f90123456789abcdef0123456789ab"
 STALLS = """some avg10=1.50 avg60=2.25 avg300=3.00 total=985697648
 full avg10=0.50 avg60=0.25 avg300=0.10 total=100
 """
+STALLED = StallInformation(
+    some=StallAverages(avg10=1.5, avg60=2.25, avg300=3.0),
+    full=StallAverages(avg10=0.5, avg60=0.25, avg300=0.1),
+)
+CGROUPFS = f"kubepods/burstable/pod{UID}"
+_SLICE = f"kubepods-burstable-pod{UID.replace('-', '_')}.slice"
+SYSTEMD = f"kubepods.slice/kubepods-burstable.slice/{_SLICE}"
 MEMINFO = """MemTotal:       1048576 kB
 MemFree:          20000 kB
 MemAvailable:    524288 kB
@@ -141,3 +150,18 @@ class Host:
             ]
         lines.append(f"41 31 0:38 / {self.unified} rw,relatime - cgroup2 cgroup2 rw")
         return "\n".join(lines) + "\n"
+
+
+def full_host(root: Path, version: int = 2, path: str = CGROUPFS) -> Host:
+    """A node with 1 GiB and one pod, whose cgroup has this path."""
+    host = Host(root, version)
+    host.root_cgroup()
+    host.cgroup(path.partition("/")[0], usage=300 * MIB, inactive=50 * MIB, limit=900 * MIB)
+    systemd = path.endswith(".slice")
+    host.pod(path, f"cri-containerd-{CONTAINER}.scope" if systemd else CONTAINER)
+    return host
+
+
+def readings_of(host: Host, **settings: str) -> NodeReadings:
+    """What is read of it."""
+    return NodeReadings(host.places(**settings), "node")

@@ -15,52 +15,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff.agent.readings import summary
-from bailiff.agent.readings.cgroup import UNKNOWN, MemoryUse
 from bailiff.agent.readings.pod_cgroups import PodCgroups
 from bailiff.agent.readings.pods import Layer, PodOnNode
-from bailiff.agent.readings.summary import MemoryCgroups, NodeReadings
-from bailiff.decisions.pressure.facts import FileSystemLayout
-from bailiff.decisions.pressure.file_systems import derive_layout
 from bailiff.decisions.pressure.observations import observe
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.kinds.stats import (
     MemoryStats,
-    NodeStats,
     PodReference,
     PodStats,
     ProcessStats,
-    StallAverages,
-    StallInformation,
     Summary,
     SwapStats,
 )
 from tests.harness.fuzzing import fuzzed
-from tests.unit.agent.readings.hosts import CONTAINER, MIB, SANDBOX, STATIC_UID, UID, Host
+from tests.unit.agent.readings.hosts import (
+    CGROUPFS,
+    CONTAINER,
+    MIB,
+    SANDBOX,
+    STALLED,
+    STATIC_UID,
+    SYSTEMD,
+    UID,
+    full_host,
+    readings_of,
+)
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 POD = PodOnNode(UID, "default", "writer", {CONTAINER: "main"})
 LAYERS = {CONTAINER: Layer(MIB, 10)}
-_ESCAPED = UID.replace("-", "_")
-_CGROUPFS = f"kubepods/burstable/pod{UID}"
-_SYSTEMD = f"kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{_ESCAPED}.slice"
-_STALLS = StallInformation(
-    some=StallAverages(avg10=1.5, avg60=2.25, avg300=3.0),
-    full=StallAverages(avg10=0.5, avg60=0.25, avg300=0.1),
-)
-GIB = 1024 * MIB
-
-
-def _readings(host: Host, **settings: str) -> NodeReadings:
-    return NodeReadings(host.places(**settings), "node")
-
-
-def _full_host(tmp_path: Path, version: int = 2, path: str = _CGROUPFS) -> Host:
-    host = Host(tmp_path, version)
-    host.root_cgroup()
-    host.cgroup(path.partition("/")[0], usage=300 * MIB, inactive=50 * MIB, limit=900 * MIB)
-    systemd = path.endswith(".slice")
-    host.pod(path, f"cri-containerd-{CONTAINER}.scope" if systemd else CONTAINER)
-    return host
 
 
 def _pod(found: Summary, uid: str = UID) -> PodStats:
@@ -68,10 +51,10 @@ def _pod(found: Summary, uid: str = UID) -> PodStats:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("path", [_CGROUPFS, _SYSTEMD, f"kubepods/pod{UID}"])
+@pytest.mark.parametrize("path", [CGROUPFS, SYSTEMD, f"kubepods/pod{UID}"])
 def test_a_pod_of_any_cgroups(tmp_path: Path, version: int, path: str) -> None:
-    found = _pod(_readings(_full_host(tmp_path, version, path)).summary([POD], LAYERS, NOW))
-    psi = _STALLS if version == 2 else None
+    found = _pod(readings_of(full_host(tmp_path, version, path)).summary([POD], LAYERS, NOW))
+    psi = STALLED if version == 2 else None
     expected = MemoryStats(
         time=NOW,
         usage_bytes=100 * MIB,
@@ -89,125 +72,11 @@ def test_a_pod_of_any_cgroups(tmp_path: Path, version: int, path: str) -> None:
     assert (found.cpu and found.cpu.psi, found.io and found.io.psi) == (psi, psi)
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_the_node_as_a_whole(tmp_path: Path, version: int) -> None:
-    found = _readings(_full_host(tmp_path, version)).summary([], {}, NOW).node
-    assert found.node_name == "node"
-    assert found.memory == MemoryStats(
-        time=NOW,
-        available_bytes=GIB - 500 * MIB,
-        usage_bytes=600 * MIB,
-        working_set_bytes=500 * MIB,
-        rss_bytes=200 * MIB,
-        psi=_STALLS,
-    )
-    (pods,) = found.system_containers
-    assert pods.name == "pods"
-    assert pods.memory is not None
-    assert pods.memory.available_bytes == 650 * MIB
-    assert found.swap == SwapStats(
-        time=NOW, swap_available_bytes=100 * MIB, swap_usage_bytes=100 * MIB
-    )
-    assert found.cpu is not None
-    assert found.cpu.psi == _STALLS
-    assert found.io is not None
-    assert found.io.psi == _STALLS
-    assert found.fs is not None
-    assert found.fs.capacity_bytes
-
-
-def test_the_fast_path_tells_the_same_of_memory(tmp_path: Path) -> None:
-    readings = _readings(_full_host(tmp_path))
-    whole = readings.whole_node(NOW)
-    assert readings.node(NOW) == NodeStats(node_name="node", memory=whole.memory)
-    assert readings.memory_usage() == MemoryUse(600 * MIB, 500 * MIB, 200 * MIB)
-    assert readings.memory_available() == 512 * MIB
-
-
-def test_huge_pages_are_not_available(tmp_path: Path) -> None:
-    host = _full_host(tmp_path)
-    text = (tmp_path / "proc/meminfo").read_text()
-    for kibibytes, available in ((204800, 324 * MIB), (2048000, 0)):
-        set_aside = f"Hugetlb: {kibibytes} kB"
-        host.write("proc/meminfo", text.replace("Hugetlb:              0 kB", set_aside))
-        memory = _readings(host).node(NOW).memory
-        assert memory is not None
-        assert memory.available_bytes == available
-
-
-@pytest.mark.parametrize("version", [1, 2])
-def test_another_cgroup_as_the_node(tmp_path: Path, version: int) -> None:
-    host = Host(tmp_path, version)
-    host.root_cgroup()
-    host.cgroup("some/path", usage=200 * MIB, inactive=50 * MIB, limit=400 * MIB, swap=MIB)
-    host.pod(f"some/path/pod{UID}")
-    host.pod(f"kubepods/pod{STATIC_UID}")
-    readings = _readings(host, cgroup="/some/path")
-    found = readings.summary([POD], LAYERS, NOW)
-    assert found.node.memory is not None
-    assert found.node.memory.available_bytes == 250 * MIB
-    assert found.node.memory.psi == (_STALLS if version == 2 else None)
-    assert found.node.swap == SwapStats(
-        time=NOW, swap_usage_bytes=MIB, swap_available_bytes=100 * MIB
-    )
-    assert found.node.system_containers == ()
-    assert [one.pod_ref.uid for one in found.pods] == [UID]
-    assert readings.memory_available() is None
-
-
-def test_a_limit_above_what_the_machine_has_is_none(tmp_path: Path) -> None:
-    host = Host(tmp_path)
-    host.cgroup("node", usage=100 * MIB, inactive=0, limit=2 * GIB)
-    memory = _readings(host, cgroup="node").node(NOW).memory
-    assert memory is not None
-    assert memory.available_bytes == GIB - 100 * MIB
-
-
-def test_where_the_limit_is_not_known_nothing_is_available(tmp_path: Path) -> None:
-    host = Host(tmp_path)
-    (host.cgroup("node") / "memory.max").unlink()
-    memory = _readings(host, cgroup="node").node(NOW).memory
-    assert memory is not None
-    assert (memory.available_bytes, memory.working_set_bytes) == (None, 70 * MIB)
-
-
-def test_without_meminfo_nothing_is_available(tmp_path: Path) -> None:
-    host = _full_host(tmp_path)
-    (tmp_path / "proc/meminfo").unlink()
-    found = _readings(host).whole_node(NOW)
-    assert found.memory is not None
-    assert (found.memory.available_bytes, found.memory.working_set_bytes) == (None, 500 * MIB)
-    assert found.swap is None
-
-
-def test_more_free_swap_than_there_is_is_not_measured(tmp_path: Path) -> None:
-    host = _full_host(tmp_path)
-    host.write("proc/meminfo", "MemTotal: 1 kB\nSwapTotal: 1 kB\nSwapFree: 2 kB\n")
-    assert _readings(host).whole_node(NOW).swap is None
-
-
-def test_the_same_machine_in_a_container_without_cgroups(tmp_path: Path) -> None:
-    host = Host(tmp_path)
-    host.write("mountinfo", "")
-    readings = _readings(host)
-    found = readings.summary([POD], LAYERS, NOW)
-    assert found.node.memory is None
-    assert found.node.rlimit is not None
-    assert found.node.swap is not None
-    assert found.node.system_containers == ()
-    assert _pod(found).memory is None
-    assert readings.memory_usage() == UNKNOWN
-    assert readings.is_there(UID) is None
-    assert readings.memory_cgroups() == MemoryCgroups(
-        None, None, unified=False, pressure=tmp_path / "proc/pressure/memory"
-    )
-
-
 def test_a_pod_has_an_entry_if_it_runs_or_uses_something(tmp_path: Path) -> None:
-    host = _full_host(tmp_path)
+    host = full_host(tmp_path)
     pending, ended = PodOnNode("pending", "default", "a"), PodOnNode("ended", "default", "b")
     running = PodOnNode("running", "default", "c", {SANDBOX: "main"})
-    readings = _readings(host)
+    readings = readings_of(host)
     found = readings.summary([pending, POD, ended, running], LAYERS, NOW)
     assert [one.pod_ref.uid for one in found.pods] == [UID, "running"]
     assert _pod(found, "running").memory is None
@@ -215,10 +84,10 @@ def test_a_pod_has_an_entry_if_it_runs_or_uses_something(tmp_path: Path) -> None
 
 
 def test_pods_that_nobody_tells_of_are_measured_and_named(tmp_path: Path) -> None:
-    host = _full_host(tmp_path)
+    host = full_host(tmp_path)
     host.pod(f"kubepods/burstable/pod{STATIC_UID}", usage=50 * MIB, inactive=0)
     (tmp_path / f"var/log/pods/kube-system_proxy_{STATIC_UID}").mkdir()
-    found = _readings(host).summary([], {}, NOW)
+    found = readings_of(host).summary([], {}, NOW)
     assert [one.pod_ref for one in found.pods] == [
         PodReference(uid=UID),
         PodReference(uid=STATIC_UID, namespace="kube-system", name="proxy"),
@@ -230,17 +99,17 @@ def test_pods_that_nobody_tells_of_are_measured_and_named(tmp_path: Path) -> Non
 
 
 def test_containers_whose_cgroups_are_gone(tmp_path: Path) -> None:
-    host = _full_host(tmp_path)
+    host = full_host(tmp_path)
     pod = POD._replace(containers={CONTAINER: "main", "other": "gone"})
-    main, gone = _pod(_readings(host).summary([pod], LAYERS, NOW)).containers
+    main, gone = _pod(readings_of(host).summary([pod], LAYERS, NOW)).containers
     assert main.memory is not None
     assert (gone.name, gone.memory, gone.rootfs) == ("gone", None, None)
 
 
 def test_volumes_are_told_once_they_are_measured(tmp_path: Path) -> None:
-    host = _full_host(tmp_path)
+    host = full_host(tmp_path)
     host.write(f"var/lib/kubelet/pods/{UID}/volumes/kubernetes.io~empty-dir/files/file", "x")
-    readings = _readings(host)
+    readings = readings_of(host)
     before = _pod(readings.summary([POD], LAYERS, NOW))
     assert before.volume == ()
     assert before.ephemeral_storage is not None
@@ -252,39 +121,11 @@ def test_volumes_are_told_once_they_are_measured(tmp_path: Path) -> None:
     assert after.ephemeral_storage.inodes_used == 12
 
 
-def test_the_layout_is_by_device(tmp_path: Path) -> None:
-    host = Host(tmp_path)
-    assert _readings(host).layout() == FileSystemLayout()
-    assert _readings(host, image_dir="/none").layout() is None
-    found = _readings(host).summary([], {}, NOW)
-    assert derive_layout(found) == FileSystemLayout()
-
-
-@pytest.mark.parametrize("version", [1, 2])
-def test_where_the_kernel_can_be_asked(tmp_path: Path, version: int) -> None:
-    host = _full_host(tmp_path, version)
-    assert _readings(host).memory_cgroups() == MemoryCgroups(
-        node=host.memory,
-        pods=host.memory / "kubepods",
-        unified=version == 2,
-        pressure=tmp_path / "proc/pressure/memory",
-    )
-
-
-def test_where_the_kernel_can_be_asked_about_another_cgroup(tmp_path: Path) -> None:
-    host = Host(tmp_path)
-    folder = host.cgroup("some/path")
-    found = _readings(host, cgroup="some/path").memory_cgroups()
-    assert found == MemoryCgroups(folder, None, unified=True, pressure=folder / "memory.pressure")
-    (folder / "memory.pressure").unlink()
-    assert _readings(host, cgroup="some/path").memory_cgroups().pressure is None
-
-
 def test_a_pod_that_vanishes_while_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    host = _full_host(tmp_path)
-    readings = _readings(host)
+    host = full_host(tmp_path)
+    readings = readings_of(host)
     gone = PodCgroups("/kubepods-gone", {UID: "/kubepods/gone"})
     monkeypatch.setattr(summary, "pod_cgroups", lambda *_: gone)
     found = readings.summary([POD], LAYERS, NOW)
@@ -314,10 +155,10 @@ def _fields(value: object, path: str = "") -> Iterator[str]:
 
 
 def test_what_a_real_kubelet_tells_is_told(tmp_path: Path) -> None:
-    host = _full_host(tmp_path)
+    host = full_host(tmp_path)
     host.write(f"var/lib/kubelet/pods/{UID}/volumes/kubernetes.io~empty-dir/files/file", "x")
     host.write(f"var/log/pods/default_writer_{UID}/main/0.log", "x")
-    readings = _readings(host)
+    readings = readings_of(host)
     readings.measure_volumes([POD], 5.0, NOW)
     ours = set(_fields(readings.summary([POD], LAYERS, NOW)))
     theirs = set(_fields(_recorded()))
@@ -343,9 +184,9 @@ def test_what_a_real_kubelet_tells_is_told(tmp_path: Path) -> None:
 
 
 def test_the_core_reads_every_signal(tmp_path: Path) -> None:
-    found = observe(_readings(_full_host(tmp_path)).summary([POD], LAYERS, NOW))
+    found = observe(readings_of(full_host(tmp_path)).summary([POD], LAYERS, NOW))
     assert found.keys() == set(Signal)
-    assert found[Signal.MEMORY_AVAILABLE].capacity == GIB
+    assert found[Signal.MEMORY_AVAILABLE].capacity == 1024 * MIB
     assert found[Signal.PID_AVAILABLE].available == 11633 - 3518
 
 
@@ -358,7 +199,7 @@ _FILES = st.dictionaries(
             "proc/sys/kernel/pid_max",
             *(
                 f"sys/fs/cgroup/{folder}{name}"
-                for folder in ("", "kubepods/", f"{_CGROUPFS}/", f"{_CGROUPFS}/{CONTAINER}/")
+                for folder in ("", "kubepods/", f"{CGROUPFS}/", f"{CGROUPFS}/{CONTAINER}/")
                 for name in (
                     "memory.current",
                     "memory.stat",
@@ -386,17 +227,17 @@ _FILES = st.dictionaries(
 def test_whatever_files_say_the_summary_is_one_that_decodes(
     tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes]
 ) -> None:
-    host = _full_host(tmp_path_factory.mktemp("any"))
+    host = full_host(tmp_path_factory.mktemp("any"))
     for name, text in files.items():
         host.write(name, text)
-    readings = _readings(host)
+    readings = readings_of(host)
     found = readings.summary([POD], LAYERS, NOW)
     assert msgspec.json.decode(msgspec.json.encode(found), type=Summary) == found
     observe(found)
 
 
 def test_more_than_a_number_holds_is_not_measured(tmp_path: Path) -> None:
-    readings = _readings(_full_host(tmp_path))
+    readings = readings_of(full_host(tmp_path))
     other = "b" * 64
     pod = POD._replace(containers={CONTAINER: "main", other: "other"})
     layers = {CONTAINER: Layer(2**63 - 1, 1), other: Layer(2**63, 2**64)}
@@ -414,12 +255,12 @@ def test_more_than_a_number_holds_is_not_measured(tmp_path: Path) -> None:
 def test_the_cpu_in_use_is_that_between_two_summaries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    host = _full_host(tmp_path)
-    readings = _readings(host)
+    host = full_host(tmp_path)
+    readings = readings_of(host)
     at = iter([0, 0, 10**10, 10**10])
     monkeypatch.setattr(time, "monotonic_ns", lambda: next(at))
     readings.summary([POD], LAYERS, NOW)
-    host.write(host.memory / _CGROUPFS / "cpu.stat", "usage_usec 10000000\n")
+    host.write(host.memory / CGROUPFS / "cpu.stat", "usage_usec 10000000\n")
     host.write(host.memory / "cpu.stat", "usage_usec 11000000\n")
     found = readings.summary([POD], LAYERS, NOW)
     cpu = _pod(found).cpu
