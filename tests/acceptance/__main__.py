@@ -7,6 +7,7 @@ fenced      who has lost the lead writes nothing a second later (1 minute)
 residency   kube-scheduler with our plugin: 1,000 pods go when it said, to the second (3 minutes)
 nodeloss    60 nodes in 3 zones beside kube-controller-manager: given up alike (4 minutes)
 ramps       60 processes fill a node's memory: the agent is there before the OOM killer (8 minutes)
+pagecache   files are read for 5 minutes, by each reckoning of memory: who goes (11 minutes)
 
 Each on a kube-apiserver of its own. Exits 1 where a promise was not kept, 3 where
 KUBEBUILDER_ASSETS is not set. What the faces promise, that no question holds up the others, is
@@ -20,7 +21,16 @@ import sys
 
 import uvloop
 
-from tests.acceptance import denied, fenced, nodeloss, overload, ramps, residency, returning
+from tests.acceptance import (
+    denied,
+    fenced,
+    nodeloss,
+    overload,
+    pagecache,
+    ramps,
+    residency,
+    returning,
+)
 from tests.harness.kube.programs import WHY_NOT, assets
 
 _NO_ASSETS = 3
@@ -32,6 +42,7 @@ _PROGRAMS = {
     "residency": residency.run,
     "nodeloss": nodeloss.run,
     "ramps": ramps.run,
+    "pagecache": pagecache.run,
 }
 
 

@@ -101,6 +101,8 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         kubelet: the kubelet of the node; None: there is none, or it is not asked.
         own_readings: measure memory and processes here, whatever the kubelet says of them; without
             a kubelet everything is measured here.
+        active_page_cache: page cache that was read twice lately counts as in use, as for a kubelet;
+            None: in a shadow alone, which is to decide as the kubelet.
         host: where.
         pods_from_kubelet: which pods there are is asked of the kubelet, not of the API server.
         configuration: thresholds; None: those of the kubelet, else the kubelet's defaults.
@@ -125,6 +127,7 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     cluster: ClusterAccess = ClusterAccess()
     kubelet: KubeletAccess | None = None
     own_readings: bool = True
+    active_page_cache: bool | None = None
     host: HostPlaces = HostPlaces()
     pods_from_kubelet: bool = False
     configuration: KubeletConfiguration | None = None
@@ -154,6 +157,11 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         if asked and (self.host.cgroup or not self.own_readings):
             why = "the kernel says MemAvailable of the whole machine, to own readings alone"
             raise ValueError(f"memoryInUse: must be WorkingSet or RSS: {why}")
+
+    @property
+    def counts_active_cache(self) -> bool:
+        """Whether page cache that was read twice lately counts as in use."""
+        return self.shadow if self.active_page_cache is None else self.active_page_cache
 
     @property
     def on_paper(self) -> bool:

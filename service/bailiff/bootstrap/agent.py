@@ -229,7 +229,8 @@ class Agent:
             image_dir=host.image_dir,
             container_dir=host.container_dir,
         )
-        return NodeReadings(places, self._settings.node)
+        counts = self._settings.counts_active_cache
+        return NodeReadings(places, self._settings.node, active_cache_counts=counts)
 
     def _ways(self, readings: NodeReadings) -> Ways:
         wanted = self._settings.notices

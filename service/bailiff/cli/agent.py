@@ -32,6 +32,7 @@ def agent(
     kubelet_client_certificate: Annotated[Path | None, options.CERTIFICATE] = None,
     kubelet_client_key: Annotated[Path | None, options.KEY] = None,
     host_root: Annotated[str, options.HOST_ROOT] = "",
+    active_page_cache: Annotated[bool | None, options.ACTIVE_PAGE_CACHE] = None,
     cgroup: Annotated[str, options.CGROUP] = "",
     kubelet_dir: Annotated[str, options.KUBELET_DIR] = "/var/lib/kubelet",
     pod_logs_dir: Annotated[str, options.POD_LOGS_DIR] = "/var/log/pods",
@@ -97,6 +98,7 @@ def agent(
                 key_file=kubelet_client_key,
             ),
             own_readings=own_readings,
+            active_page_cache=active_page_cache,
             host=HostPlaces(
                 root=host_root.rstrip("/"),
                 cgroup=cgroup,

@@ -56,6 +56,13 @@ KEY: Any = setting("--kubelet-client-key", "Its private key, in PEM.", _KUBELET)
 HOST_ROOT: Any = setting(
     "--host-root", "Where the node's files are seen, as /host in a container; default: /.", _HOST
 )
+ACTIVE_PAGE_CACHE: Any = setting(
+    "--active-page-cache/--no-active-page-cache",
+    "Count page cache that was read twice lately as in use, as the kubelet does; default: with "
+    "--shadow. Else it counts as free, since the kernel drops it before it kills a process.",
+    _HOST,
+    show_default=False,
+)
 CGROUP: Any = setting(
     "--cgroup",
     "Take this cgroup for the node, its limit for the node's memory; default: the root.",

@@ -110,7 +110,7 @@ def _suffix(name: str) -> str:
 
 def pod_of(objects: list[Object], component: str) -> Object:
     """The pod template of a component; `tls` is what makes the certificate."""
-    kind = "Job" if component == "tls" else "Deployment"
+    kind = {"tls": "Job", "agent": "DaemonSet"}.get(component, "Deployment")
     template: Object = the(objects, kind, component)["spec"]["template"]
     return template
 

@@ -69,16 +69,22 @@ class Cgroups(Protocol):
         ...
 
 
-def working_set(usage: int | None, inactive_file: int | None) -> int | None:
-    """Never below zero, since the two are not read at one moment (setMemoryStats in cadvisor).
+def working_set(usage: int | None, *page_cache: int | None) -> int | None:
+    """Never below zero, since they are not read at one moment (setMemoryStats in cadvisor).
 
     Args:
         usage: in use, in bytes.
-        inactive_file: page cache that was not read twice lately, which the kernel drops first.
+        page_cache: what of that does not count: for a kubelet page cache that was not read twice
+            lately, which the kernel drops first.
     """
-    if usage is None or inactive_file is None:
+    if usage is None:
         return None
-    return max(usage - inactive_file, 0)
+    free = 0
+    for one in page_cache:
+        if one is None:
+            return None
+        free += one
+    return max(usage - free, 0)
 
 
 def as_limit(told: int | None) -> int | None:

@@ -18,13 +18,18 @@ if TYPE_CHECKING:
 class CgroupsV1:
     """Each controller has a tree of its own, in which a pod has the same path."""
 
-    def __init__(self, memory: str, mounts: CgroupMounts) -> None:
+    def __init__(
+        self, memory: str, mounts: CgroupMounts, *, active_cache_counts: bool = True
+    ) -> None:
         """Read these.
 
         Args:
             memory: where the memory controller is mounted.
             mounts: where the others are; cgroup v2 beside them tells of stalls.
+            active_cache_counts: page cache that was read twice lately counts as in use.
         """
+        names = (b"total_inactive_file ", b"total_active_file ")
+        self._free = names[:1] if active_cache_counts else names
         self._memory = memory
         self._mounts = mounts
 
@@ -45,7 +50,7 @@ class CgroupsV1:
             return MemoryUse(usage)
         return MemoryUse(
             usage=usage,
-            working_set=working_set(usage, field(stat, b"total_inactive_file ")),
+            working_set=working_set(usage, *(field(stat, one) for one in self._free)),
             rss=field(stat, b"total_rss "),
             swap=field(stat, b"total_swap "),
         )

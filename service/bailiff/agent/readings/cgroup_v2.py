@@ -23,8 +23,10 @@ _NANOSECONDS = 1000
 class CgroupsV2:
     """One tree for all controllers."""
 
-    def __init__(self, mount: str) -> None:
-        """Read what is mounted there."""
+    def __init__(self, mount: str, *, active_cache_counts: bool = True) -> None:
+        """Read what is mounted there; `active_cache_counts` as of CgroupsV1."""
+        names = (b"inactive_file ", b"active_file ")
+        self._free = names[:1] if active_cache_counts else names
         self._mount = mount
 
     @property
@@ -47,7 +49,7 @@ class CgroupsV2:
             usage = _of_root(anonymous, field(stat, b"file "))
         return MemoryUse(
             usage=usage,
-            working_set=working_set(usage, field(stat, b"inactive_file ")),
+            working_set=working_set(usage, *(field(stat, one) for one in self._free)),
             rss=anonymous,
             swap=number_in(f"{folder}/memory.swap.current"),
         )

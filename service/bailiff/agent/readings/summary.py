@@ -55,15 +55,19 @@ class NodeReadings:
     reads: what is missing, malformed, too long or gone is None.
     """
 
-    def __init__(self, places: Places, node_name: str) -> None:
+    def __init__(self, places: Places, node_name: str, *, active_cache_counts: bool = True) -> None:
         """Look where cgroups are mounted; that is done once.
 
         Args:
             places: of the node.
             node_name: that the summary is to have.
+            active_cache_counts: page cache that was read twice lately counts as in use, as for a
+                kubelet; False: the kernel can drop it, so it is free.
         """
         self._places = places
-        self._cgroups = cgroups_of(places.cgroups or find_mounts(places))
+        self._cgroups = cgroups_of(
+            places.cgroups or find_mounts(places), active_cache_counts=active_cache_counts
+        )
         self._node = NodeReader(places, self._cgroups, node_name)
         self._cpu = CpuUsage()
         self._volumes = VolumeUses(f"{places.seen(places.kubelet_dir)}/pods")
