@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 
 import pytest
 
 from bailiff.cluster import connect
 from tests.harness.agent_process import agent_process
+from tests.harness.api import NAMESPACES
 from tests.harness.helm.accounts import Permission, log_in
 from tests.harness.kube.apiserver import KubeApiserver
 from tests.harness.kube.programs import WHY_NOT, assets
 from tests.harness.node_api import NodeApi
 from tests.harness.node_cgroup import MIB, node_cgroup
 from tests.harness.node_needs import needs, no_cgroups
+from tests.harness.objects import object_of
 
 pytestmark = needs(no_cgroups() or ("" if assets() else WHY_NOT))
 CHOSEN = {"agent": {"enabled": True, "kubelet": {"enabled": False}}}
@@ -30,15 +33,17 @@ def server():
     ("without", "words"),
     [
         (None, "evicted"),
-        (Permission("pods/status", "patch"), 'cannot patch resource'),
-        (Permission("pods", "delete"), 'cannot delete resource'),
-        (Permission("pods", "list"), 'cannot list resource'),
+        (Permission("pods/status", "patch"), "cannot patch resource"),
+        (Permission("pods", "delete"), "cannot delete resource"),
+        (Permission("pods", "watch"), "cannot watch resource"),
     ],
     ids=str,
 )
 async def test_rights(server, tmp_path, without, words):
-    kubeconfig = await log_in(server, "agent", "default", without, CHOSEN)
+    namespace = f"bailiff-{secrets.token_hex(3)}"
     async with await connect(server.kubeconfig) as cluster:
+        await cluster.create(NAMESPACES, object_of("Namespace", namespace))
+        kubeconfig = await log_in(server, "agent", namespace, without, CHOSEN)
         with node_cgroup(tmp_path, 256 * MIB) as node:
             api = NodeApi(cluster, lambda uid: node.pods[uid].kill())
             if without is None:

@@ -40,6 +40,21 @@ def test_the_working_set_leaves_inactive_page_cache_out(tmp_path: Path, version:
     assert _cgroups(host).memory("/some/pod") == expected
 
 
+@pytest.mark.parametrize("counts", [True, False])
+@pytest.mark.parametrize("version", _ALL)
+def test_page_cache_that_was_read_twice_counts_if_it_is_to(
+    tmp_path: Path, version: int, counts: bool
+) -> None:
+    host = Host(tmp_path, version)
+    folder = host.cgroup("pod", usage=100 * MIB, inactive=30 * MIB)
+    name = "total_active_file" if version == 1 else "active_file"
+    with (folder / "memory.stat").open("a") as stat:
+        stat.write(f"{name} {20 * MIB}\n")
+    cgroups = cgroups_of(find_mounts(host.places()), active_cache_counts=counts)
+    assert cgroups is not None
+    assert cgroups.memory("/pod").working_set == (70 if counts else 50) * MIB
+
+
 @pytest.mark.parametrize("version", _ALL)
 def test_a_working_set_is_never_negative(tmp_path: Path, version: int) -> None:
     host = Host(tmp_path, version)
