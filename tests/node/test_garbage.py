@@ -13,7 +13,7 @@ from bailiff.agent.metrics import AgentMetrics
 from bailiff.agent.reading import ReadingError
 from bailiff.agent.reclaiming import GarbageCollector
 from bailiff.agent.remembering import Remembering
-from bailiff.agent.standing import Standing
+from bailiff.agent.standing import NEVER_READ, Standing
 from bailiff.clock import SystemClock
 from bailiff.decisions.pressure.layout import ReclaimStep
 from tests.harness.agent_scene import pod as api_pod
@@ -117,8 +117,8 @@ async def test_without_a_runtime_nobody_goes(runtime: NodeRuntime):
     try:
         with pytest.raises(ReadingError, match="what there is to free is not known"):
             await own.free(BOTH)
-        assert own.unknown
+        assert own._standing.complaints
     finally:
         runtime.daemon.begin()
     await own.free(BOTH)
-    assert own.unknown == ""
+    assert own._standing.complaints == [NEVER_READ]

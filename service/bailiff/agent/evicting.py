@@ -97,7 +97,8 @@ class Evictor:
         except ClusterError as error:
             self._log.warning("not evicted", pod=pod.key, error=str(error))
             return Fate.FAILED
-        self._log.info("evicted", pod=pod.key, uid=pod.metadata.uid, why=found.message.strip())
+        if fate is Fate.EVICTED:
+            self._log.info("evicted", pod=pod.key, uid=pod.metadata.uid, why=found.message.strip())
         return fate
 
     async def tell(self, pod: Pod, found: Finding) -> bool:
@@ -120,6 +121,9 @@ class Evictor:
         try:
             async with asyncio.timeout(_FOR_REQUESTS):
                 current = await self._actions.set_status(pod, terms, now)
+                if current.is_finished and not terms.keeps_pod:
+                    # It has ended by itself, and uses nothing any more.
+                    return Fate.GONE
                 if not terms.keeps_pod:
                     await self._actions.delete(current, found.grace_period_seconds)
                     await self._set_phase(current, terms)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from bailiff.agent.notices.marked import NODE, PODS, PODS_FOR_NODE
 from bailiff.decisions.options import Options
 from bailiff.decisions.pressure.choosing import Outside
 from bailiff.decisions.pressure.configuring import settings_of
@@ -14,9 +15,9 @@ from bailiff.decisions.pressure.file_systems import tells_layout
 from bailiff.decisions.pressure.findings import by_status_alone
 from bailiff.decisions.pressure.judging import PressureRound
 from bailiff.decisions.pressure.memory import LONGEST_BREAK, NOTHING, Noted, memory_of, note_of
-from bailiff.decisions.pressure.notifying import usage_marks
+from bailiff.decisions.pressure.notifying import marks_for_pods, usage_marks
 from bailiff.decisions.pressure.observations import measured_at, met, observe
-from bailiff.decisions.pressure.signals import DISK_PRESSURE
+from bailiff.decisions.pressure.signals import DISK_PRESSURE, Signal
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.decisions.pressure.versions import told_version
 from bailiff.decisions.system import Scene
@@ -24,7 +25,7 @@ from bailiff.kinds.node import Node, NodeMeta
 from bailiff.kinds.stats import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from bailiff.agent.reading import Reading
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.pressure.extensions import PressureExtensions
     from bailiff.decisions.pressure.facts import FileSystemLayout
     from bailiff.decisions.pressure.report import PressureReport
-    from bailiff.decisions.pressure.signals import Signal
+    from bailiff.decisions.pressure.thresholds import Threshold
     from bailiff.kinds import Pod
     from bailiff.kinds.kubelet_configuration import KubeletConfiguration
     from bailiff.kinds.stats import NodeStats
@@ -70,13 +71,13 @@ class Judged(NamedTuple):
         report: without its candidates, of which there may be hundreds.
         victims: who goes, each with what is said of it, in this order.
         is_hard: those that go by rank go for a hard threshold.
-        marks: of memory in use that are to be reached yet, by signal.
+        marks: of memory in use that are to be reached yet, by what they are of, see the notices.
     """
 
     report: PressureReport
     victims: tuple[tuple[Pod, Finding], ...]
     is_hard: bool
-    marks: dict[Signal, tuple[int, ...]]
+    marks: Mapping[str, tuple[int, ...]]
 
 
 class Judge:
@@ -132,7 +133,7 @@ class Judge:
             replace(planned.report, candidates=()),
             tuple((pod, self._finding(planned, pod)) for pod in going),
             planned.is_hard,
-            usage_marks(settings_of(facts).thresholds, reading.node),
+            _marks(settings_of(facts).thresholds, reading.node),
         )
 
     def take(self, judged: Judged, reading: Reading, elapsed: float) -> None:
@@ -195,6 +196,13 @@ class Judge:
         # It is due by the time of rounds, which is not what is written.
         found = replace(found, due_since=None)
         return by_status_alone(found) if self._settings.keeps_pods else found
+
+
+def _marks(thresholds: Iterable[Threshold], node: NodeStats) -> Mapping[str, tuple[int, ...]]:
+    marks = usage_marks(thresholds, node)
+    by_signal = ((NODE, Signal.MEMORY_AVAILABLE), (PODS, Signal.ALLOCATABLE_MEMORY_AVAILABLE))
+    found = {of: marks[signal] for of, signal in by_signal if signal in marks}
+    return found | {PODS_FOR_NODE: marks_for_pods(marks, node)}
 
 
 def disks_are_low(

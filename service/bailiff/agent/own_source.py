@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bailiff.agent.log import Log
     from bailiff.agent.readings.pods import Layer
     from bailiff.agent.readings.summary import NodeReadings
+    from bailiff.agent.standing import Standing
     from bailiff.clock import Clock
     from bailiff.decisions.pressure.facts import FileSystemLayout
     from bailiff.kinds import Pod
@@ -33,6 +34,7 @@ _FOR_VOLUMES = 20.0
 # Seconds between two questions to a kubelet, and after which its last answer counts no more.
 _ASK_EVERY = 10.0
 _OLD = 60.0
+_KUBELET = "the kubelet, so that disks are not measured"
 # Not as of one that was not measured, which would go first.
 _NOTHING = MemoryStats(usage_bytes=0, working_set_bytes=0, rss_bytes=0)
 
@@ -159,10 +161,13 @@ class FresherMemory:
     A kubelet measures every ten seconds, and what it says of memory may be as old.
     """
 
-    def __init__(self, kubelet: Kubelet, own: OwnSource, clock: Clock, log: Log) -> None:
+    def __init__(
+        self, kubelet: Kubelet, own: OwnSource, standing: Standing, clock: Clock, log: Log
+    ) -> None:
         """Prepare: disks are the kubelet's to tell, everything else is measured here."""
         self._kubelet = kubelet
         self._own = own
+        self._standing = standing
         self._clock = clock
         self._log = log
         self._told: Reading | None = None
@@ -196,11 +201,13 @@ class FresherMemory:
 
     def _take(self, reading: Reading) -> None:
         self._told, self._told_at = reading, self._clock.elapsed()
+        self._standing.silent(_KUBELET, "")
 
     def _lose(self, error: ReadingError) -> None:
-        if self._told is not None and self._clock.elapsed() - self._told_at > _OLD:
+        if self._clock.elapsed() - self._told_at > _OLD:
             self._told = None
-            self._log.warning("disks are not measured", why=error.message)
+            if self._standing.silent(_KUBELET, error.message):
+                self._log.warning("disks are not measured", why=error.message)
 
 
 def _fresher(told: Reading | None, own: Reading) -> Reading:

@@ -90,7 +90,6 @@ class GarbageCollector:
         self._log = log
         self._on_paper = on_paper
         self._memory = _memory_in(remembering.images)
-        self.unknown = ""
 
     async def free(self, steps: Sequence[ReclaimStep]) -> None:
         """See Reclaimer.
@@ -105,10 +104,10 @@ class GarbageCollector:
         except TimeoutError:
             self._log.warning("not all could be freed in time", seconds=_LONGEST)
         except RuntimeFailedError as error:
-            self.unknown = str(error)
+            self._silent(error)
             why = f"what there is to free is not known: {error}"
             raise ReadingError("runtime", why) from error
-        self.unknown = ""
+        self._silent(None)
         if self._on_paper:
             await asyncio.sleep(_KUBELET_FREES)
 
@@ -123,12 +122,14 @@ class GarbageCollector:
         try:
             self._observe(await self._runtime.images(), await self._runtime.containers())
         except RuntimeFailedError as error:
-            if not self.unknown:
-                self._log.warning("images are not looked at", error=str(error))
-            self.unknown = str(error)
+            self._silent(error)
             return _AGAIN
-        self.unknown = ""
+        self._silent(None)
         return _LOOK_EVERY
+
+    def _silent(self, error: RuntimeFailedError | None) -> None:
+        if self._standing.silent("the container runtime", "" if error is None else str(error)):
+            self._log.warning("the container runtime does not answer", error=str(error))
 
     async def _do(self, step: ReclaimStep) -> None:
         match step:

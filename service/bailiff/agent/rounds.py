@@ -117,6 +117,9 @@ class Rounds:
             return self._lose_sight(error.reason, error.message)
         except FactsError as error:
             return self._lose_sight("configuration", f"its configuration cannot be: {error}")
+        except Exception:
+            parts.log.exception("a round could not be planned")
+            return self._lose_sight("failed", "a round could not be planned, see the log")
         parts.judge.take(judged, reading, parts.clock.elapsed())
         self._tell(judged)
         gone = await self._evict(judged)
@@ -178,17 +181,7 @@ class Rounds:
         parts.metrics.judged(judged.report)
         parts.teller.tell(judged.report.events)
         parts.teller.publish(judged.report.conditions)
-        by_mark = {signal.value: marks for signal, marks in judged.marks.items()}
-        parts.notifier.rearm(
-            {
-                of: by_mark[signal]
-                for of, signal in (
-                    ("node", "memory.available"),
-                    ("pods", "allocatableMemory.available"),
-                )
-                if signal in by_mark
-            }
-        )
+        parts.notifier.rearm(judged.marks)
 
     async def _evict(self, judged: Judged) -> bool | None:
         """Whether somebody has gone; None: nobody was to go."""

@@ -50,6 +50,8 @@ class Standing:
         # By UID: whom we chose, and whom the node's kubelet has evicted, when each was first seen.
         self._chosen: dict[str, _Choice] = {}
         self._kubelets: dict[str, _Choice] = {}
+        # Whoever does not answer, and what for.
+        self._silent: dict[str, str] = {}
         self._freed: deque[Mapping[str, Any]] = deque(maxlen=_MOST_KEPT)
 
     def judged(self, judged: Judged, at: datetime) -> None:
@@ -60,6 +62,20 @@ class Standing:
         """Nothing is known of the node; whether that is news."""
         is_news, self.unknown = self.unknown in ("", NEVER_READ), why
         return is_news
+
+    def silent(self, who: str, why: str) -> bool:
+        """Somebody does not answer; empty: it does. Whether that is news."""
+        is_news = bool(why) and who not in self._silent
+        self._silent.pop(who, None)
+        if why:
+            self._silent[who] = why
+        return is_news
+
+    @property
+    def complaints(self) -> list[str]:
+        """Why not all is as it should be."""
+        unknown = [self.unknown] if self.unknown else []
+        return unknown + [f"{who}: {why}" for who, why in self._silent.items()]
 
     def chosen(self, pod: Pod, found: Finding, at: datetime) -> None:
         """This pod goes, or would; the first time counts."""
@@ -96,6 +112,7 @@ class Standing:
         """All of it, for JSON."""
         report = self._report
         told: dict[str, Any] = {"node": self._node, "mode": self._mode, "unknown": self.unknown}
+        told["complaints"] = self.complaints
         if report is not None and self._at is not None:
             told |= {
                 "asOf": describe_time(self._at),

@@ -253,7 +253,7 @@ class Agent:
         own = OwnSource(readings, containers, needs_disks, self._clock, self._log)
         if kubelet is None:
             return Sources(own, (own.run,))
-        fresher = FresherMemory(kubelet, own, self._clock, self._log)
+        fresher = FresherMemory(kubelet, own, self._standing, self._clock, self._log)
         return Sources(fresher, (fresher.run,))
 
     def _pages(self) -> dict[str, Callable[[], Page]]:
@@ -264,7 +264,7 @@ class Agent:
 
         return {
             "/healthz": lambda: verdict([]),
-            "/readyz": lambda: verdict([standing.unknown] if standing.unknown else []),
+            "/readyz": lambda: verdict(standing.complaints),
             "/metrics": measured,
             "/v1/agent": lambda: as_json(standing.describe()),
         }

@@ -17,7 +17,6 @@ from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.events import (
-    ConnectionTerminated,
     DataReceived,
     Event,
     ResponseReceived,
@@ -26,7 +25,7 @@ from h2.events import (
     TrailersReceived,
 )
 from h2.exceptions import H2Error
-from h2.settings import SettingCodes
+from h2.settings import SettingCodes, Settings
 
 from bailiff.agent.cri.errors import (
     CriMalformedError,
@@ -35,17 +34,26 @@ from bailiff.agent.cri.errors import (
     CriTooLongError,
     CriUnreachableError,
 )
+from bailiff.agent.cri.frames import Frames, goaway_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from bailiff.agent.cri.frames import GoAway
 
 _READ_AT_ONCE = 64 * 1024
 _WINDOW = 2**20
 # Compressed or not, and the length of the message.
 _PREFIX = struct.Struct(">BI")
 _OK = 0
-# Of a message in a status; what is more is cut later.
-_MAX_HEADER = 64 * 1024
+_ENDS_WELL = (ErrorCodes.NO_ERROR, ErrorCodes.CANCEL)
+# Those of gRPC have two; Python refuses to read a number of thousands.
+_MAX_CODE_DIGITS = 9
+_SETTINGS = {
+    SettingCodes.ENABLE_PUSH: 0,
+    SettingCodes.INITIAL_WINDOW_SIZE: _WINDOW,
+    SettingCodes.MAX_HEADER_LIST_SIZE: H2Connection.DEFAULT_MAX_HEADER_LIST_SIZE,
+}
 
 
 class Bounds(NamedTuple):
@@ -108,6 +116,10 @@ class _Exchange:
         self._method = method
         self._most = most
         self._h2 = H2Connection(H2Configuration(client_side=True, header_encoding="utf-8"))
+        # What is set before the beginning holds from the beginning, not when it is acknowledged.
+        self._h2.local_settings = Settings(client=True, initial_values=_SETTINGS)
+        self._stream = self._h2.get_next_available_stream_id()
+        self._frames = Frames()
         self._body = bytearray()
         self._headers: dict[str, str] = {}
         self.ended = False
@@ -115,16 +127,21 @@ class _Exchange:
     def begin(self, request: bytes) -> bytes:
         """What is to be sent first."""
         self._h2.initiate_connection()
-        self._h2.update_settings({SettingCodes.INITIAL_WINDOW_SIZE: _WINDOW})
         self._h2.increment_flow_control_window(_WINDOW)
-        stream = self._h2.get_next_available_stream_id()
-        self._h2.send_headers(stream, self._head())
-        self._h2.send_data(stream, _PREFIX.pack(0, len(request)) + request, end_stream=True)
+        self._h2.send_headers(self._stream, self._head())
+        self._h2.send_data(self._stream, _PREFIX.pack(0, len(request)) + request, end_stream=True)
         return self._h2.data_to_send()
 
     def take(self, data: bytes) -> bytes:
         """Take in what has come; what is to be sent then."""
-        self._on(self._h2.receive_data(data))
+        for frame in self._frames.cut(data):
+            if self.ended:
+                break
+            away = goaway_in(frame)
+            if away is None:
+                self._on(self._h2.receive_data(frame))
+            else:
+                self._on_goaway(away)
         return self._h2.data_to_send()
 
     def answer(self) -> bytes:
@@ -135,7 +152,7 @@ class _Exchange:
         """
         name = self._method.rpartition("/")[2]
         code = self._headers.get("grpc-status", "")
-        if not (code.isascii() and code.isdigit()):
+        if not (code.isascii() and code.isdigit() and len(code) <= _MAX_CODE_DIGITS):
             status = self._headers.get(":status", "none")
             raise CriMalformedError(f"{name}: the answer is no gRPC: HTTP status {status[:10]}")
         if int(code) != _OK:
@@ -156,6 +173,8 @@ class _Exchange:
 
     def _on(self, events: Iterable[Event]) -> None:
         for event in events:
+            if getattr(event, "stream_id", self._stream) != self._stream:
+                continue
             match event:
                 case ResponseReceived(headers=headers) | TrailersReceived(headers=headers):
                     self._headers |= {str(key): str(value) for key, value in headers or ()}
@@ -163,23 +182,37 @@ class _Exchange:
                     self._on_data(event)
                 case StreamEnded():
                     self.ended = True
-                case StreamReset(error_code=code) | ConnectionTerminated(error_code=code):
-                    self._on_end(code)
+                case StreamReset(error_code=code):
+                    self._on_reset(code)
 
     def _on_data(self, event: DataReceived) -> None:
         self._body += event.data or b""
-        if len(self._body) > self._most + _PREFIX.size:
+        if self._is_too_long():
             name = self._method.rpartition("/")[2]
             raise CriTooLongError(f"{name}: the answer exceeds {self._most} bytes")
-        if event.flow_controlled_length and event.stream_id:
-            self._h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+        if event.flow_controlled_length:
+            self._h2.acknowledge_received_data(event.flow_controlled_length, self._stream)
 
-    def _on_end(self, code: int | None) -> None:
+    def _is_too_long(self) -> bool:
+        """By what has come, or by what it says of itself if it is gRPC at all."""
+        if len(self._body) < _PREFIX.size:
+            return False
+        compressed, length = _PREFIX.unpack_from(self._body)
+        has_come = len(self._body) - _PREFIX.size
+        return max(has_come, length if compressed <= 1 else 0) > self._most
+
+    def _on_reset(self, code: int | None) -> None:
         """The server may end the stream early once it has said everything."""
-        if "grpc-status" in self._headers and code in (ErrorCodes.NO_ERROR, ErrorCodes.CANCEL):
-            self.ended = True
-        elif code != ErrorCodes.NO_ERROR:
+        if "grpc-status" not in self._headers or code not in _ENDS_WELL:
             raise ConnectionResetError(f"the runtime ended the call with error {code}")
+        self.ended = True
+
+    def _on_goaway(self, away: GoAway) -> None:
+        """One that ends in peace answers first what it has taken."""
+        if away.code != ErrorCodes.NO_ERROR:
+            raise ConnectionResetError(f"the runtime ended the connection with error {away.code}")
+        if away.last_stream < self._stream:
+            raise ConnectionResetError("the runtime is going away, and has not taken the call")
 
 
 def _message_in(body: bytearray, name: str) -> bytes:

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 from bailiff.decisions.pressure.observations import memory_measured
 from bailiff.decisions.pressure.observed import as_int64
-from bailiff.decisions.pressure.signals import MEMORY_SIGNALS
+from bailiff.decisions.pressure.signals import MEMORY_SIGNALS, Signal
 from bailiff.kinds.quantity import NANO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from bailiff.decisions.pressure.signals import Signal
     from bailiff.decisions.pressure.thresholds import Threshold
     from bailiff.kinds.stats import NodeStats
 
@@ -76,6 +75,26 @@ def usage_marks(thresholds: Iterable[Threshold], node: NodeStats) -> dict[Signal
         marks = found.setdefault(one.signal, set())
         marks |= {mark + step for step in _FURTHER if mark + step > memory.usage_bytes}
     return {signal: tuple(sorted(marks)) for signal, marks in found.items()}
+
+
+def marks_for_pods(marks: Mapping[Signal, tuple[int, ...]], node: NodeStats) -> tuple[int, ...]:
+    """The same as marks in what all pods together use, where the node's own cgroup has none.
+
+    So it is with the root of cgroup v2. What runs beside the pods is taken to stay as it is until
+    the marks are set anew.
+
+    Args:
+        marks: as of `usage_marks`.
+        node: what was measured of it.
+    """
+    pods = memory_measured(Signal.ALLOCATABLE_MEMORY_AVAILABLE, node)
+    found = set(marks.get(Signal.ALLOCATABLE_MEMORY_AVAILABLE, ()))
+    whole = node.memory
+    if pods is None or whole is None or pods.usage_bytes is None or whole.usage_bytes is None:
+        return tuple(sorted(found))
+    beside = whole.usage_bytes - pods.usage_bytes
+    found |= {one - beside for one in marks.get(Signal.MEMORY_AVAILABLE, ())}
+    return tuple(sorted(one for one in found if one > pods.usage_bytes))
 
 
 def commit_is_low(threshold: Threshold, commit_limit: int, commit_total: int) -> bool:
