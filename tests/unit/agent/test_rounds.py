@@ -228,3 +228,37 @@ async def test_a_stepped_clock_ends_no_grace_period():
         assert scene.api.deleted == []
         await asyncio.sleep(10)
     assert scene.api.deleted == ["hog"]
+
+
+async def test_a_fault_of_ours_ends_no_evictions(monkeypatch):
+    scene = pressed()
+    real, faulty = scene.judge.judge, True
+
+    def judge(*given):
+        if faulty:
+            raise RecursionError
+        return real(*given)
+
+    monkeypatch.setattr(scene.judge, "judge", judge)
+    async with scene.running():
+        await asyncio.sleep(5)
+        assert scene.api.done == []
+        assert "see the log" in scene.standing.unknown
+        faulty = False
+        await asyncio.sleep(10)
+    assert scene.api.deleted == ["hog"]
+
+
+async def test_a_pod_that_has_ended_meanwhile_is_left_alone(monkeypatch):
+    scene = pressed()
+
+    async def ended(pod, terms, now):
+        return replace(pod, status=replace(pod.status, phase="Succeeded"))
+
+    monkeypatch.setattr(scene.api, "set_status", ended)
+    async with scene.running():
+        await asyncio.sleep(0.5)
+        scene.tell_pods()
+        scene.node.uses.clear()
+        await asyncio.sleep(0.5)
+    assert scene.api.deleted == []

@@ -135,15 +135,27 @@ class FakeRuntime:
         self.at_once = 0
         self._now = 0
         self._answers = list(answers)
+        self._tasks: set[asyncio.Task[None]] = set()
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._tasks.add(asyncio.create_task(self._serve(reader, writer)))
+
+    async def end(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Each call gets the next answer, and all that come later the last."""
         self._now += 1
         self.at_once = max(self.at_once, self._now)
-        with contextlib.suppress(EOFError, ConnectionError):
+        try:
             await self._one(Connection(reader, writer))
-        self._now -= 1
-        writer.transport.abort()
+        except (EOFError, ConnectionError):
+            pass  # the client has hung up
+        finally:
+            self._now -= 1
+            writer.transport.abort()
 
     async def _one(self, one: Connection) -> None:
         while not one.asked:
@@ -163,8 +175,9 @@ async def serving(*answers: Answer) -> AsyncIterator[FakeRuntime]:
     """On a socket of its own."""
     with tempfile.TemporaryDirectory(prefix="cri-") as folder:
         own = FakeRuntime(str(Path(folder) / "s"), answers)
-        server = await asyncio.start_unix_server(own.serve, own.socket)
+        server = await asyncio.start_unix_server(own.accept, own.socket)
         try:
             yield own
         finally:
             server.close()
+            await own.end()

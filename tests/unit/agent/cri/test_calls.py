@@ -19,7 +19,7 @@ from bailiff.agent.cri.errors import (
     CriTooLongError,
     CriUnreachableError,
 )
-from tests.unit.agent.cri.fake_runtime import Connection, framed, serving
+from tests.unit.agent.cri.fake_runtime import STREAM, Connection, framed, serving
 
 METHOD = "/runtime.v1.RuntimeService/Version"
 QUICK = Bounds(0.2)
@@ -59,7 +59,7 @@ async def going_on(one: Connection) -> None:
     """Frames without anything in them."""
     one.head()
     while True:
-        one.data(b"").h2.send_data(1, b"")
+        one.h2.send_data(STREAM, b"")
         await one.flush()
         await asyncio.sleep(0)
 
@@ -102,7 +102,7 @@ async def test_nobody_accepts(tmp_path):
 
 
 async def test_no_socket(tmp_path):
-    with pytest.raises(CriUnreachableError, match="Version: .*/s: No such file or directory"):
+    with pytest.raises(CriUnreachableError, match=r"Version: .*/s: No such file or directory"):
         await ask(str(tmp_path / "s"))
 
 
@@ -207,7 +207,7 @@ class _Handler(grpc.GenericRpcHandler):
 def reference(tmp_path: Path):
     """The reference implementation, which is not ours."""
     server = grpc.server(
-        futures.ThreadPoolExecutor(4), [_Handler()], [("grpc.max_send_message_length", -1)]
+        futures.ThreadPoolExecutor(4), [_Handler()], options=[("grpc.max_send_message_length", -1)]
     )
     server.add_insecure_port(f"unix:{tmp_path}/s")
     server.start()

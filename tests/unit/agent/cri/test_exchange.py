@@ -28,7 +28,7 @@ def begun() -> tuple[_Exchange, Served]:
 
 
 def test_what_is_sent_is_grpc():
-    own, served = begun()
+    _, served = begun()
     assert served.asked
     assert served.path == "/runtime.v1.RuntimeService/Version"
     assert served.headers[":authority"] == "localhost"
