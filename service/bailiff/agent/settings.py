@@ -6,6 +6,7 @@ import math
 
 from msgspec import Struct
 
+from bailiff.agent.readings.places import Places
 from bailiff.decisions.pressure.extensions import (
     NO_EXTENSIONS,
     MemoryInUse,
@@ -54,26 +55,6 @@ class ClusterAccess(Struct, frozen=True, kw_only=True):
     def is_known(self) -> bool:
         """Whether there is an API server at all."""
         return self.in_cluster or bool(self.kubeconfig)
-
-
-class HostPlaces(Struct, frozen=True, kw_only=True):
-    """Where the node's own numbers are read.
-
-    Attributes:
-        root: where the host's files are seen, as `/host` in a container; empty: `/`.
-        cgroup: the cgroup that is taken for the node, below the mount point; empty: the root.
-        kubelet_dir: of volumes of pods.
-        pod_logs_dir: of logs of pods.
-        image_dir: on the file system of images; empty: as the runtime says, else the kubelet's.
-        container_dir: on the file system of writable layers; empty: that of images.
-    """
-
-    root: str = ""
-    cgroup: str = ""
-    kubelet_dir: str = "/var/lib/kubelet"
-    pod_logs_dir: str = "/var/log/pods"
-    image_dir: str = ""
-    container_dir: str = ""
 
 
 class NoticeSettings(Struct, frozen=True, kw_only=True):
@@ -128,7 +109,7 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     kubelet: KubeletAccess | None = None
     own_readings: bool = True
     active_page_cache: bool | None = None
-    host: HostPlaces = HostPlaces()
+    host: Places = Places()
     pods_from_kubelet: bool = False
     configuration: KubeletConfiguration | None = None
     extensions: PressureExtensions = NO_EXTENSIONS

@@ -31,7 +31,6 @@ from bailiff.agent.node_facts import NodeFacts
 from bailiff.agent.notices.found import find_ways
 from bailiff.agent.notices.notifier import NO_WAYS, Notifier, Ways
 from bailiff.agent.own_source import FresherMemory, OwnSource
-from bailiff.agent.readings.places import Places
 from bailiff.agent.readings.summary import NodeReadings
 from bailiff.agent.reclaiming import GarbageCollector
 from bailiff.agent.remembering import Remembering
@@ -220,17 +219,9 @@ class Agent:
         return OwnedKubelet(Kubelet(wire, self._settings.node, self._clock), wire)
 
     def _readings(self) -> NodeReadings:
-        host = self._settings.host
-        places = Places(
-            root=host.root,
-            cgroup=host.cgroup,
-            kubelet_dir=host.kubelet_dir,
-            pod_logs_dir=host.pod_logs_dir,
-            image_dir=host.image_dir,
-            container_dir=host.container_dir,
-        )
-        counts = self._settings.counts_active_cache
-        return NodeReadings(places, self._settings.node, active_cache_counts=counts)
+        settings = self._settings
+        counts = settings.counts_active_cache
+        return NodeReadings(settings.host, settings.node, active_cache_counts=counts)
 
     def _ways(self, readings: NodeReadings) -> Ways:
         wanted = self._settings.notices

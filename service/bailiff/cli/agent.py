@@ -58,10 +58,10 @@ def agent(
 ) -> None:
     """Evict pods of this node as its kubelet would: seen at once, space freed first."""
     # Imported here, so that no command waits for what another one needs.
+    from bailiff.agent.readings.places import Places  # noqa: PLC0415
     from bailiff.agent.settings import (  # noqa: PLC0415
         AgentSettings,
         ClusterAccess,
-        HostPlaces,
         NoticeSettings,
     )
     from bailiff.bootstrap.agent_files import (  # noqa: PLC0415
@@ -99,7 +99,7 @@ def agent(
             ),
             own_readings=own_readings,
             active_page_cache=active_page_cache,
-            host=HostPlaces(
+            host=Places(
                 root=host_root.rstrip("/"),
                 cgroup=cgroup,
                 kubelet_dir=kubelet_dir,
