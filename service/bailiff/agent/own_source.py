@@ -90,6 +90,10 @@ class OwnSource:
         self._measuring = asyncio.Lock()
         self._pods: tuple[Pod, ...] = ()
 
+    def measure_by(self, readings: NodeReadings) -> None:
+        """Measure by these from now on: where images lie has become known."""
+        self._readings = readings
+
     async def read(self, pods: Sequence[Pod]) -> Reading:
         """See Source."""
         self._pods = tuple(pods)

@@ -91,12 +91,20 @@ class Rounds:
         self._steady = SteadyTime(parts.clock)
         self._measured: datetime | None = None
         self._seen_at: float | None = None
+        self._ends = False
+
+    def end(self) -> None:
+        """No more rounds: `run` returns as soon as an eviction that is under way has ended."""
+        self._ends = True
+        self._parts.wake.notice("end")
 
     async def run(self) -> None:
-        """Rounds until cancelled."""
+        """Rounds until `end` is called."""
         pause = 0.0
         while True:
             by, ago = await self._parts.wake.wait(pause)
+            if self._ends:
+                return
             self._parts.metrics.begun(by, ago)
             began = self._parts.clock.monotonic()
             self._parts.log.debug("round", by=sorted(by), monotonic=began)
@@ -213,11 +221,12 @@ class Rounds:
     async def _clean_up(self, pod: Pod) -> None:
         """Wait until the pod uses nothing any more (waitForPodsCleanup)."""
         until = self._parts.clock.elapsed() + _CLEAN_UP
-        while self._parts.clock.elapsed() < until:
+        while self._parts.clock.elapsed() < until and not self._ends:
             if self._has_gone(pod.metadata.uid):
                 return
             await asyncio.sleep(_LOOK_EVERY)
-        self._parts.log.info("has not left yet", pod=pod.key, seconds=_CLEAN_UP)
+        if not self._ends:
+            self._parts.log.info("has not left yet", pod=pod.key, seconds=_CLEAN_UP)
 
     def _has_gone(self, uid: str) -> bool:
         """By what the node says, else by the API server."""

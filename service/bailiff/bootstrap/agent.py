@@ -7,31 +7,28 @@ agent` reads the options and files, and puts this process in its own place.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from bailiff.actions.on_cluster import ClusterActions
 from bailiff.agent.api.connecting import connect
-from bailiff.agent.api.wire import LeanWire
 from bailiff.agent.containers import Containers
 from bailiff.agent.cri.client import CriRuntime
 from bailiff.agent.evicting import Evictor
-from bailiff.agent.judge import Judge, disks_are_low
-from bailiff.agent.kubelet import Kubelet
+from bailiff.agent.judge import Judge
 from bailiff.agent.log import Log
 from bailiff.agent.memory_file import MemoryFile
 from bailiff.agent.metrics import AgentMetrics
 from bailiff.agent.node_facts import NodeFacts
 from bailiff.agent.notices.found import find_ways
 from bailiff.agent.notices.notifier import NO_WAYS, Notifier, Ways
-from bailiff.agent.own_source import FresherMemory, OwnSource
-from bailiff.agent.readings.summary import NodeReadings
 from bailiff.agent.reclaiming import GarbageCollector
 from bailiff.agent.remembering import Remembering
 from bailiff.agent.rounds import Parts, Rounds
@@ -40,27 +37,27 @@ from bailiff.agent.standing import Standing
 from bailiff.agent.status import Page, StatusPort, as_json, verdict
 from bailiff.agent.telling import Teller
 from bailiff.agent.wake import Wake
+from bailiff.bootstrap.agent_kubelet import OwnedKubelet, owned_kubelet
+from bailiff.bootstrap.agent_sources import Program, readings_of, sources_of
 from bailiff.clock import SystemClock
-from bailiff.cluster.credentials import Credentials
-from bailiff.cluster.errors import ClusterError, ConfigError
-from bailiff.cluster.login import FilesRead, Login, header_value
+from bailiff.cluster.errors import ClusterError
 from bailiff.cluster.settings import ClusterSettings
-from bailiff.cluster.tls import Tls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable
 
-    from bailiff.agent.reading import Source
-    from bailiff.agent.settings import KubeletAccess
+    from bailiff.agent.readings.summary import NodeReadings
     from bailiff.cluster.client import Cluster
     from bailiff.cluster.login import Read
-    from bailiff.kinds.stats import NodeStats
 
-Program: TypeAlias = "Callable[[], Coroutine[None, None, None]]"
-
-_BOUNDS = ClusterSettings(
+BOUNDS = ClusterSettings(
     request_timeout=5.0, page_size=100, max_response_bytes=8 * 2**20, max_event_bytes=4 * 2**20
 )
+
+# Seconds that an eviction under way is given when the process is to end, and after it the last
+# Events: the chart gives a pod 30.
+_GRACE = 20.0
+_FOR_LAST_WORDS = 3.0
 
 
 def main() -> None:
@@ -110,7 +107,7 @@ class Agent:
             OSError: the status port cannot be listened on.
         """
         cluster = await self._cluster()
-        kubelet = await self._kubelet(cluster)
+        kubelet = await owned_kubelet(self._settings, cluster, self._clock, self._log, BOUNDS)
         try:
             await self._run(stop, cluster, kubelet)
         finally:
@@ -152,9 +149,11 @@ class Agent:
         teller = Teller(
             *(actions, facts, evictor, remembering, clock, log), publishes=settings.publishes
         )
-        readings = self._readings()
+        readings = readings_of(settings, settings.host)
         notifier = Notifier(self._ways(readings), self._wake.notice, clock, log)
-        source, beside = self._source(readings, answers, facts, containers)
+        source, beside = sources_of(
+            *(settings, readings, answers, facts, containers, self._standing, clock, log)
+        )
         if collector is not None:
             beside = (*beside, collector.run)
         rounds = Rounds(
@@ -187,7 +186,11 @@ class Agent:
         freeze()
         notifier.start()
         try:
-            await _until(stop, (facts.run, rounds.run, teller.run, *beside))
+            await _until(stop, rounds, (facts.run, teller.run, *beside))
+            # What was noted last, such as the Event of an eviction.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_FOR_LAST_WORDS):
+                    await teller.write()
         finally:
             notifier.close()
             await port.stop()
@@ -206,46 +209,11 @@ class Agent:
             from bailiff.cluster.kubeconfig import kubeconfig_reader  # noqa: PLC0415
 
             read = kubeconfig_reader(Path(access.kubeconfig), access.context or None)
-        return await connect(read, self._clock, self._log, _BOUNDS)
-
-    async def _kubelet(self, cluster: Cluster | None) -> OwnedKubelet | None:
-        access = self._settings.kubelet
-        if access is None:
-            return None
-        read = _kubelet_reader(access, self._settings.node, cluster)
-        found = Credentials(read, self._clock, _BOUNDS.login_timeout, self._log)
-        await found.start()
-        wire = LeanWire(found, _BOUNDS)
-        return OwnedKubelet(Kubelet(wire, self._settings.node, self._clock), wire)
-
-    def _readings(self) -> NodeReadings:
-        settings = self._settings
-        counts = settings.counts_active_cache
-        return NodeReadings(settings.host, settings.node, active_cache_counts=counts)
+        return await connect(read, self._clock, self._log, BOUNDS)
 
     def _ways(self, readings: NodeReadings) -> Ways:
         wanted = self._settings.notices
         return find_ways(readings.memory_cgroups(), wanted, self._log) if wanted.wanted else NO_WAYS
-
-    def _source(
-        self,
-        readings: NodeReadings,
-        kubelet: Kubelet | None,
-        facts: NodeFacts,
-        containers: Containers | None,
-    ) -> Sources:
-        """Who measures, and what is to run for that."""
-        if kubelet is not None and not self._settings.own_readings:
-            return Sources(kubelet, ())
-
-        def needs_disks(node: NodeStats) -> bool:
-            return disks_are_low(node, facts.configuration, self._settings.extensions)
-
-        own = OwnSource(readings, containers, needs_disks, self._clock, self._log)
-        if kubelet is None:
-            return Sources(own, (own.run,))
-        fresher = FresherMemory(kubelet, own, self._standing, self._clock, self._log)
-        return Sources(fresher, (fresher.run,))
 
     def _pages(self) -> dict[str, Callable[[], Page]]:
         metrics, standing = self._metrics, self._standing
@@ -261,72 +229,25 @@ class Agent:
         }
 
 
-class Sources(NamedTuple):
-    """Who measures the node, and what is to run beside the rounds for that."""
-
-    source: Source
-    beside: tuple[Program, ...]
-
-
-class OwnedKubelet(NamedTuple):
-    """The kubelet, and the connections to it."""
-
-    answers: Kubelet
-    wire: LeanWire
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self.wire.close()
-
-
 def freeze() -> None:
     """Keep what is there by now out of the garbage collector's sight, for good."""
     gc.collect()
     gc.freeze()
 
 
-async def _until(stop: asyncio.Event, programs: tuple[Program, ...]) -> None:
-    """Run these until the event is set; what fails ends all of them."""
+async def _until(stop: asyncio.Event, rounds: Rounds, programs: tuple[Program, ...]) -> None:
+    """Run these until the event is set; what fails ends all of them.
+
+    An eviction that is under way is finished first: one that was announced is carried out.
+    """
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one()) for one in programs]
+        acting = group.create_task(rounds.run())
         await stop.wait()
-        for task in tasks:
+        rounds.end()
+        await asyncio.wait({acting}, timeout=_GRACE)
+        for task in (acting, *tasks):
             task.cancel()
-
-
-def _kubelet_reader(access: KubeletAccess, node: str, api: Cluster | None) -> Read:
-    """A reader of what is shown to the kubelet, and who vouches for it."""
-
-    async def read() -> Login:
-        try:
-            return _kubelet_login(access, node, None if api is None else await api.login())
-        except OSError as error:
-            raise ConfigError(f"the files for the kubelet cannot be read: {error}") from error
-
-    return read
-
-
-def _kubelet_login(access: KubeletAccess, node: str, api: Login | None) -> Login:
-    files = FilesRead()
-
-    def content(path: str) -> bytes | None:
-        return files.read(Path(path)) if path else None
-
-    ca = content(access.ca_file)
-    tls = Tls(
-        ca=ca if ca is not None or api is None else api.tls.ca,
-        certificate=content(access.certificate_file),
-        key=content(access.key_file),
-        verify=not access.insecure,
-        server_name=access.server_name or node,
-    )
-    tls.context()
-    token = content(access.token_file)
-    authorization = None if token is None else header_value(f"Bearer {token.decode().strip()}")
-    if authorization is None and tls.certificate is None and api is not None and tls.verify:
-        # Whoever listens at the kubelet's port without its certificate is not shown the token.
-        authorization = api.authorization
-    return Login(host=access.url, tls=tls, authorization=authorization, files=files)
 
 
 if __name__ == "__main__":

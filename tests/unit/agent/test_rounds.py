@@ -262,3 +262,24 @@ async def test_a_pod_that_has_ended_meanwhile_is_left_alone(monkeypatch):
         scene.node.uses.clear()
         await asyncio.sleep(0.5)
     assert scene.api.deleted == []
+
+
+async def test_an_eviction_that_has_begun_is_finished_when_the_agent_ends():
+    scene = pressed()
+    scene.api.takes = 1.0
+    acting = asyncio.create_task(scene.rounds.run())
+    await asyncio.sleep(0.5)
+    scene.rounds.end()
+    await acting
+    assert scene.api.deleted == ["hog"]
+    assert scene.node.looks == [0]
+
+
+async def test_an_agent_that_ends_waits_for_nobody_to_leave():
+    scene = pressed()
+    scene.node.lies_there = {"uid-hog"}
+    acting = asyncio.create_task(scene.rounds.run())
+    await asyncio.sleep(0.5)
+    scene.rounds.end()
+    async with asyncio.timeout(2):
+        await acting
