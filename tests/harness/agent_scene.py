@@ -89,13 +89,14 @@ class MadeUpNode:
         self.looks: list[float] = []
         self.lies_there: set[str] = set()
         self.freed: list[tuple[str, ...]] = []
-        self.unsettled = 0.0
+        # When it last measured something new; None: it does so each time.
+        self.stands_still: datetime | None = None
 
     async def read(self, pods: Sequence[Pod]) -> Reading:
         self.looks.append(asyncio.get_running_loop().time())
         if self.broken:
             raise ReadingError("made_up", self.broken)
-        now = self._clock.now()
+        now = self.stands_still or self._clock.now()
         used = sum(self.uses.values())
         memory = MemoryStats(
             time=now,

@@ -142,7 +142,7 @@ def test_a_file_that_is_gone_would_be_found(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["NodeFacts", "System.weigh_all", "Actions.frobnicate", "actions.frobnicate", "as_told"]
+    "word", ["NodeFact", "System.weigh_all", "Actions.frobnicate", "actions.frobnicate", "as_told"]
 )
 def test_a_name_that_is_gone_would_be_found(word: str) -> None:
     assert words(f"see `{word}(1)` in `worker/worker.py`, and `decide`") == {word}

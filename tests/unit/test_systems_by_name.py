@@ -51,6 +51,8 @@ EXAMPLES = "rest_api/examples/"
 FENCING = "fencing/"
 # Those who ask: methods and arguments for what some systems are told. It decides nothing.
 CLIENT = "client/"
+# The agent on a node, which does what one system does: the kubelet's rounds.
+AGENT = ("agent/", "bootstrap/agent", "cli/agent")
 # What protoc makes of the messages that they bring.
 GENERATED = "v1/"
 
@@ -68,7 +70,7 @@ def files() -> Iterator[tuple[str, Path]]:
         name = path.relative_to(SERVICE / "bailiff").as_posix()
         if not (
             name in NAMED
-            or name.startswith((GENERATED, EXAMPLES, CLIENT, FENCING))
+            or name.startswith((GENERATED, EXAMPLES, CLIENT, FENCING, *AGENT))
             or is_of_a_system(name)
         ):
             yield name, path

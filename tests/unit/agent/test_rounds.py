@@ -283,3 +283,17 @@ async def test_an_agent_that_ends_waits_for_nobody_to_leave():
     scene.rounds.end()
     async with asyncio.timeout(2):
         await acting
+
+
+async def test_nobody_goes_by_what_was_measured_long_ago():
+    scene = AgentScene(HOG)
+    scene.node.stands_still = scene.clock.now()
+    async with scene.running():
+        await asyncio.sleep(125)
+        scene.node.uses = {"hog": 950 * MIB}
+        await asyncio.sleep(30)
+        assert scene.api.deleted == []
+        assert "nothing new was measured" in scene.standing.unknown
+        scene.node.stands_still = None
+        await asyncio.sleep(10)
+    assert scene.api.deleted == ["hog"]
