@@ -87,6 +87,33 @@ async def test_marks_are_set_anew_once_in_ten_seconds(way):
     notifier.close()
 
 
+async def test_after_somebody_has_gone_marks_are_set_anew_at_once(way):
+    clock = ElapsedClock()
+    notifier = notifier_of(way, [], clock)
+    notifier.start()
+    for clock.at, marks in ((0.0, (1,)), (2.0, (2,))):
+        notifier.rearm({"node": marks})
+    notifier.renew()
+    for clock.at, marks in ((3.0, (3,)), (4.0, (4,))):
+        notifier.rearm({"node": marks})
+    assert way.moves == [(1,), (3,)]
+    notifier.close()
+
+
+async def test_a_storm_of_one_way_is_some_rounds_and_not_a_hundred(way):
+    told: list[str] = []
+    notifier = notifier_of(way, told)
+    notifier.start()
+    for _ in range(50):
+        way.tell()
+        await asyncio.sleep(0.002)
+    notifier.close()
+    held_back = len(told)
+    assert 10 <= held_back < 20
+    await asyncio.sleep(0.2)
+    assert len(told) == held_back
+
+
 async def test_of_what_has_no_marks_the_last_stay(way):
     notifier = notifier_of(way, [])
     notifier.start()

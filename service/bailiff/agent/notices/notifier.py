@@ -7,8 +7,10 @@ ways cannot be had, or is lost, the others go on, and the rounds that are due by
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from bailiff.agent.notices.pace import Pace
 from bailiff.decisions.pressure.notifying import REFRESH_SECONDS
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ class Notifier:
             **{":".join(key): way for key, way in ways.marked.items()},
             **ways.others,
         }
-        self._told = told
+        self._paces = {name: Pace(partial(told, name.partition(":")[0])) for name in self._ways}
         self._clock = clock
         self._log = log
         self._watched: dict[str, int] = {}
@@ -93,7 +95,7 @@ class Notifier:
             self._watch(name)
 
     def rearm(self, marks: Mapping[str, Sequence[int]]) -> None:
-        """Set marks anew, each at most once in ten seconds.
+        """Set marks anew, each at most once in ten seconds unless somebody has gone.
 
         Args:
             marks: bytes in use, by what they are of: `node`, or `pods` for all pods together; in
@@ -106,6 +108,10 @@ class Notifier:
                 continue
             self._armed_at[key] = elapsed
             self._move(key, way, wanted)
+
+    def renew(self) -> None:
+        """Somebody has gone: marks that have told of it are set anew by the next round."""
+        self._armed_at.clear()
 
     def close(self) -> None:
         """Listen no more."""
@@ -141,9 +147,10 @@ class Notifier:
             self._drop(name)
             return
         if told:
-            self._told(name.partition(":")[0])
+            self._paces[name].notice()
 
     def _drop(self, name: str) -> None:
         self._leave(name)
+        self._paces.pop(name).close()
         self._ways.pop(name).close()
         self._marked = {key: way for key, way in self._marked.items() if ":".join(key) != name}
