@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -55,14 +56,17 @@ LOW = KubeletConfiguration(
 )
 
 
-def pod(name: str, *, asks: str = "0", uid: str = "", priority: int = 0) -> Pod:
-    """One of the node, as the API tells of it."""
+def pod(name: str, *, asks: str = "0", uid: str = "", priority: int = 0, limit: str = "") -> Pod:
+    """One of the node, as the API tells of it; `limit` is of its ephemeral storage."""
+    limits = {"ephemeral-storage": limit} if limit else {}
     body: dict[str, Any] = {
         "metadata": {"name": name, "namespace": "default", "uid": uid or f"uid-{name}"},
         "spec": {
             "nodeName": "node",
             "priority": priority,
-            "containers": [{"name": "main", "resources": {"requests": {"memory": asks}}}],
+            "containers": [
+                {"name": "main", "resources": {"requests": {"memory": asks}, "limits": limits}}
+            ],
         },
         "status": {"phase": "Running"},
     }
@@ -90,6 +94,7 @@ class MadeUpNode:
         self.lies_there: set[str] = set()
         self.freed: list[tuple[str, ...]] = []
         # When it last measured something new; None: it does so each time.
+        self.freeing_takes = 0.0
         self.stands_still: datetime | None = None
 
     async def read(self, pods: Sequence[Pod]) -> Reading:
@@ -117,6 +122,7 @@ class MadeUpNode:
                 pod_ref=PodReference(name=name, namespace="default", uid=f"uid-{name}"),
                 memory=MemoryStats(time=now, working_set_bytes=amount, usage_bytes=amount),
                 containers=(ContainerStats(name="main", rootfs=FsStats(used_bytes=amount)),),
+                ephemeral_storage=FsStats(used_bytes=amount),
             )
             for name, amount in self.uses.items()
         )
@@ -133,6 +139,7 @@ class MadeUpNode:
 
     async def free(self, steps: Sequence[ReclaimStep]) -> None:
         self.freed.append(tuple(steps))
+        await asyncio.sleep(self.freeing_takes)
         self.disk_free += self.garbage
         self.garbage = 0
 
@@ -231,7 +238,7 @@ class AgentScene:
         self.metrics = AgentMetrics(on_paper=self.settings.on_paper)
         self.standing = Standing("node", "shadow" if self.settings.shadow else "acting", self.clock)
         self.facts = NodeFacts(
-            *("node", None, None, self.settings.configuration, self.clock, self.log),
+            *("node", None, None, self.settings.configuration, self.clock, self.log, self.standing),
             pods_from_kubelet=False,
         )
         self.facts.listen(self.standing.see)
@@ -241,6 +248,7 @@ class AgentScene:
             self.stopper if stops else None,
             self.clock,
             self.log,
+            partial(self.standing.silent, "the API server"),
         )
         self.remembering = Remembering(MemoryFile(state_file, self.log))
         self.judge = Judge(self.settings, reclaims=reclaims)

@@ -23,6 +23,8 @@ from bailiff.cluster.errors import (
 from bailiff.decisions.events import eviction_event
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bailiff.actions.ports import PodActions
     from bailiff.agent.log import Log
     from bailiff.clock import Clock
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
 # Seconds for all requests of an eviction, after which the containers are stopped where that may be.
 _FOR_REQUESTS = 15.0
 _PHASE_TRIES = 3
-_AWAY = (UnreachableError, RequestTimeoutError, ServerError)
+# Of a proxy before the API server; what else it answers with 5xx it answers itself.
+_NOBODY_BEHIND = (502, 503, 504)
+_TRIES_AT_ONCE = 3
 _GONE = (NotFoundError, UidMismatchError)
 
 
@@ -40,12 +44,14 @@ class Fate(StrEnum):
     """What an attempt has come to.
 
     EVICTED: the API server has taken it. STOPPED: its containers were stopped, and the API server
-    is to be told. GONE: there is no such pod any more. FAILED: it stays, for now.
+    is to be told. GONE: there is no such pod any more. REFUSED: the API server, or who reviews
+    evictions there, says no. FAILED: it stays, for now.
     """
 
     EVICTED = "evicted"
     STOPPED = "stopped"
     GONE = "gone"
+    REFUSED = "refused"
     FAILED = "failed"
 
 
@@ -57,11 +63,20 @@ class Stopper(Protocol):
         ...
 
 
+def _to_nobody(_why: str) -> None:
+    pass
+
+
 class Evictor:
     """Evicts one pod at a time."""
 
     def __init__(
-        self, actions: PodActions | None, stopper: Stopper | None, clock: Clock, log: Log
+        self,
+        actions: PodActions | None,
+        stopper: Stopper | None,
+        clock: Clock,
+        log: Log,
+        is_silent: Callable[[str], object] = _to_nobody,
     ) -> None:
         """Prepare.
 
@@ -70,9 +85,11 @@ class Evictor:
             stopper: where containers may be stopped without it; None: they may not.
             clock: for the instants that are written.
             log: hears of each.
+            is_silent: is told why the API server does not answer; empty: it does.
         """
         self._actions = actions
         self._stopper = stopper
+        self._is_silent = is_silent
         self._clock = clock
         self._log = log
 
@@ -91,45 +108,63 @@ class Evictor:
             fate = await self._by_api(pod, found, terms)
         except _GONE:
             return Fate.GONE
-        except _AWAY as error:
-            self._log.warning("not evicted", pod=pod.key, error=str(error))
-            return await self._by_runtime(pod, found) if hard else Fate.FAILED
         except ClusterError as error:
             self._log.warning("not evicted", pod=pod.key, error=str(error))
-            return Fate.FAILED
+            if not _is_away(error):
+                return Fate.FAILED if isinstance(error, ConflictError) else Fate.REFUSED
+            self._is_silent(str(error))
+            return await self._by_runtime(pod, found) if hard else Fate.FAILED
+        self._is_silent("")
         if fate is Fate.EVICTED:
             self._log.info("evicted", pod=pod.key, uid=pod.metadata.uid, why=found.message.strip())
         return fate
 
-    async def tell(self, pod: Pod, found: Finding) -> bool:
-        """Tell the API server of a pod whose containers were stopped; whether that is done."""
+    async def tell(self, pod: Pod, found: Finding) -> Fate:
+        """Tell the API server of a pod whose containers were stopped."""
         terms = found.terms
+        if terms is None:
+            return Fate.GONE
         try:
-            if terms is not None:
-                await self._by_api(pod, found, terms)
+            fate = await self._by_api(pod, found, terms)
         except _GONE:
-            return True
-        except ClusterError:
-            return False
+            return Fate.GONE
+        except ClusterError as error:
+            if _is_away(error):
+                return Fate.FAILED
+            self._log.warning("not told of an eviction", pod=pod.key, error=str(error))
+            return Fate.REFUSED
         self._log.info("told of an eviction", pod=pod.key, uid=pod.metadata.uid)
-        return True
+        return fate
 
     async def _by_api(self, pod: Pod, found: Finding, terms: EvictionTerms) -> Fate:
         if self._actions is None:
             raise UnreachableError("no API server is known")
-        now = self._clock.now()
         try:
             async with asyncio.timeout(_FOR_REQUESTS):
-                current = await self._actions.set_status(pod, terms, now)
-                if current.is_finished and not terms.keeps_pod:
-                    # It has ended by itself, and uses nothing any more.
-                    return Fate.GONE
-                if not terms.keeps_pod:
-                    await self._actions.delete(current, found.grace_period_seconds)
-                    await self._set_phase(current, terms)
+                return await self._sent(self._actions, pod, found, terms)
         except TimeoutError as error:
             text = f"{pod.key}: not evicted within {_FOR_REQUESTS:g} s"
             raise RequestTimeoutError(text) from error
+
+    async def _sent(
+        self, actions: PodActions, pod: Pod, found: Finding, terms: EvictionTerms
+    ) -> Fate:
+        for tries in range(1, _TRIES_AT_ONCE + 1):
+            current = await actions.set_status(pod, terms, self._clock.now())
+            if terms.keeps_pod:
+                return Fate.EVICTED
+            if current.is_finished:
+                # It has ended by itself, and uses nothing any more.
+                return Fate.GONE
+            try:
+                await actions.delete(current, found.grace_period_seconds)
+            except ConflictError:
+                # Somebody has written it between the two; memory does not wait for the next round.
+                if tries == _TRIES_AT_ONCE:
+                    raise
+                continue
+            await self._set_phase(current, terms)
+            break
         return Fate.EVICTED
 
     async def _set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
@@ -164,3 +199,10 @@ class Evictor:
         note = eviction_event(pod, terms, found.message)
         with contextlib.suppress(ClusterError):
             await self._actions.record(pod, note, self._clock.now(), terms.controller)
+
+
+def _is_away(error: ClusterError) -> bool:
+    """Nobody answers; not one who says no, nor a webhook behind it that fails."""
+    if isinstance(error, UnreachableError | RequestTimeoutError):
+        return True
+    return isinstance(error, ServerError) and error.status in _NOBODY_BEHIND

@@ -16,8 +16,8 @@ from bailiff.decisions.pressure.findings import by_status_alone
 from bailiff.decisions.pressure.judging import PressureRound
 from bailiff.decisions.pressure.memory import LONGEST_BREAK, NOTHING, Noted, memory_of, note_of
 from bailiff.decisions.pressure.notifying import marks_for_pods, usage_marks
-from bailiff.decisions.pressure.observations import measured_at, met, observe
-from bailiff.decisions.pressure.signals import DISK_PRESSURE, Signal
+from bailiff.decisions.pressure.observations import measured_at
+from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.decisions.pressure.versions import told_version
 from bailiff.decisions.system import Scene
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from bailiff.agent.settings import AgentSettings
     from bailiff.clock import Moment
     from bailiff.decisions.decision import Finding
-    from bailiff.decisions.pressure.extensions import PressureExtensions
     from bailiff.decisions.pressure.facts import FileSystemLayout
     from bailiff.decisions.pressure.report import PressureReport
     from bailiff.decisions.pressure.thresholds import Threshold
@@ -54,6 +53,7 @@ class Circumstances(NamedTuple):
         moment: as rounds count time.
         wall: in UTC, by the wall clock.
         found_layout: of the file systems, as looked for on the node; None: it was not.
+        refused: UIDs of pods whose eviction was refused a moment ago, so that others go.
     """
 
     node: Node | None
@@ -62,6 +62,7 @@ class Circumstances(NamedTuple):
     moment: Moment
     wall: datetime
     found_layout: FileSystemLayout | None = None
+    refused: frozenset[str] = frozenset()
 
 
 class Judged(NamedTuple):
@@ -125,7 +126,7 @@ class Judge:
         facts = self._facts(reading, circumstances, again)
         node = circumstances.node or Node(metadata=NodeMeta(name=self._settings.node))
         scene = Scene(circumstances.pods, circumstances.moment.now, node, neighbours=())
-        outside = Outside(circumstances.wall, frozenset())
+        outside = Outside(circumstances.wall, circumstances.refused, circumstances.refused)
         planned = PressureRound(scene, facts, _OPTIONS, reading.pods, outside)
         by_reference = {(one.metadata.namespace, one.metadata.name): one for one in scene.pods}
         going = (by_reference[one.pod.namespace, one.pod.name] for one in planned.report.victims)
@@ -203,24 +204,6 @@ def _marks(thresholds: Iterable[Threshold], node: NodeStats) -> Mapping[str, tup
     by_signal = ((NODE, Signal.MEMORY_AVAILABLE), (PODS, Signal.ALLOCATABLE_MEMORY_AVAILABLE))
     found = {of: marks[signal] for of, signal in by_signal if signal in marks}
     return found | {PODS_FOR_NODE: marks_for_pods(marks, node)}
-
-
-def disks_are_low(
-    node: NodeStats, configuration: KubeletConfiguration | None, extensions: PressureExtensions
-) -> bool:
-    """Whether a round that measures this looks at what pods take of the disk.
-
-    Args:
-        node: as of Reading.
-        configuration: as of Circumstances.
-        extensions: the operator's.
-
-    Raises:
-        FactsError: the configuration is one that no kubelet starts with.
-    """
-    facts = PressureFacts(configuration=configuration, extensions=extensions)
-    low = met(settings_of(facts).thresholds, observe(Summary(node=node)))
-    return any(one.signal.condition == DISK_PRESSURE for one in low)
 
 
 def oldest(pods: Sequence[Pod]) -> tuple[Pod, ...]:

@@ -35,6 +35,7 @@ class Untold(Struct, frozen=True, kw_only=True):
         message: of its eviction.
         cause: the signal that was low.
         grace_period_seconds: that its containers were given.
+        keeps_pod: its object is to stay.
     """
 
     namespace: str
@@ -43,6 +44,7 @@ class Untold(Struct, frozen=True, kw_only=True):
     message: str
     cause: str
     grace_period_seconds: int
+    keeps_pod: bool = False
 
 
 class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -106,6 +108,8 @@ class MemoryFile:
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
             beside.replace(self._path)
         except BaseException:
             with contextlib.suppress(OSError):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from bailiff.agent.log import Log
+    from bailiff.agent.standing import Standing
     from bailiff.clock import Clock
     from bailiff.cluster.client import Cluster
     from bailiff.cluster.errors import ClusterError
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
     from bailiff.kinds import Node, Pod
     from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 
-# Seconds between two looks at the kubelet's configuration, and until one that cannot be read again
-# counts no more; as of the worker (worker/systems/pressure/following.py).
+# Seconds between two questions to the kubelet, for thresholds as the worker, for pods as often as
+# they may change, and after an answer that did not come.
 _CONFIGURATION_EVERY = 120.0
-_CONFIGURATION_HOLDS = 600.0
+_ASK_AGAIN = 10.0
+_PODS_EVERY = 5.0
 KEEP = Keep(pod_resources=True, node_status=True)
 
 
@@ -59,6 +61,7 @@ class NodeFacts:
         configured: KubeletConfiguration | None,
         clock: Clock,
         log: Log,
+        standing: Standing,
         *,
         pods_from_kubelet: bool,
     ) -> None:
@@ -71,6 +74,7 @@ class NodeFacts:
             configured: what the operator says of thresholds; None: the kubelet says it.
             clock: when the configuration is looked at again.
             log: hears of what cannot be had.
+            standing: is told who does not answer.
             pods_from_kubelet: which pods there are is asked of the kubelet.
         """
         self._name = name
@@ -79,13 +83,12 @@ class NodeFacts:
         self._configured = configured
         self._clock = clock
         self._log = log
+        self._standing = standing
         self._pods_from_kubelet = pods_from_kubelet or cluster is None
         self._pods: dict[str, Pod] = {}
         self._listed = False
         self.node: Node | None = None
         self._told: KubeletConfiguration | None = None
-        self._told_at = float("-inf")
-        self._asked_at = float("-inf")
         self._listeners: list[Callable[[Pod], None]] = []
         self._when_listed: list[Callable[[], None]] = []
 
@@ -107,43 +110,58 @@ class NodeFacts:
         """Whose thresholds count; None: the kubelet's defaults, where there is no kubelet."""
         return self._configured or self._told
 
-    async def refresh(self) -> None:
-        """Ask for what nobody tells by itself, and see that there is what a round needs.
+    def check(self) -> None:
+        """See that there is what a round needs.
 
         Raises:
-            ReadingError: which pods there are, or which thresholds count, is not known.
+            ReadingError: which pods there are, or which thresholds count, has never been known.
         """
-        if self._pods_from_kubelet and self._kubelet is not None:
-            self._replace(await self._kubelet.pods())
         if not self._listed:
             raise ReadingError("pods", "the pods of the node are not known yet")
-        if self._configured is None and self._kubelet is not None:
-            await self._refresh_configuration(self._kubelet)
+        if self._asks_thresholds and self._told is None:
+            raise ReadingError("configuration", "the kubelet's thresholds are not known yet")
+
+    def forget(self, uid: str) -> None:
+        """This pod is gone, which its watch has not told yet."""
+        self._pods.pop(uid, None)
 
     async def run(self) -> None:
-        """Follow the API server until cancelled; without one there is nothing to do."""
-        if self._cluster is None:
-            await asyncio.Event().wait()
-            return
+        """Follow the API server and the kubelet until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._follow_node(self._cluster), name="node")
-            if not self._pods_from_kubelet:
+            if self._cluster is not None:
+                group.create_task(self._follow_node(self._cluster), name="node")
+            if self._cluster is not None and not self._pods_from_kubelet:
                 group.create_task(self._follow_pods(self._cluster), name="pods")
+            if self._kubelet is not None and self._pods_from_kubelet:
+                group.create_task(self._ask_for_pods(self._kubelet), name="pods of the kubelet")
+            if self._kubelet is not None and self._asks_thresholds:
+                group.create_task(self._ask_for_thresholds(self._kubelet), name="thresholds")
 
-    async def _refresh_configuration(self, kubelet: KubeletAnswers) -> None:
-        elapsed = self._clock.elapsed()
-        if elapsed - self._asked_at < _CONFIGURATION_EVERY and self._told is not None:
-            return
-        self._asked_at = elapsed
-        try:
-            self._told = await kubelet.configuration()
-        except ReadingError as error:
-            if elapsed - self._told_at > _CONFIGURATION_HOLDS:
-                self._told = None
-                raise
-            self._log.info("the last configuration counts still", why=error.message)
-        else:
-            self._told_at = elapsed
+    @property
+    def _asks_thresholds(self) -> bool:
+        return self._configured is None and self._kubelet is not None
+
+    async def _ask_for_pods(self, kubelet: KubeletAnswers) -> None:
+        """Those that were known last count while it does not answer."""
+        while True:
+            try:
+                self._replace(await kubelet.pods())
+                self._silent("the kubelet, about pods", "")
+            except ReadingError as error:
+                self._silent("the kubelet, about pods", error.message)
+            await asyncio.sleep(_PODS_EVERY)
+
+    async def _ask_for_thresholds(self, kubelet: KubeletAnswers) -> None:
+        """Those that were known last count while it does not answer."""
+        while True:
+            pause = _CONFIGURATION_EVERY
+            try:
+                self._told = await kubelet.configuration()
+                self._silent("the kubelet, about thresholds", "")
+            except ReadingError as error:
+                self._silent("the kubelet, about thresholds", error.message)
+                pause = _ASK_AGAIN
+            await asyncio.sleep(pause)
 
     async def _follow_node(self, cluster: Cluster) -> None:
         selection = Selection(field_selector=f"metadata.name={self._name}")
@@ -152,7 +170,12 @@ class NodeFacts:
             async for event in events:
                 self._take_node(event)
 
+    def _silent(self, who: str, why: str) -> None:
+        if self._standing.silent(who, why):
+            self._log.warning("no answer", of=who, why=why)
+
     def _take_node(self, event: WatchEvent[Node]) -> None:
+        self._silent("the API server, about nodes", "")
         match event:
             case Replaced(items=items):
                 self.node = items[0] if items else None
@@ -171,13 +194,14 @@ class NodeFacts:
     def _watch(self, cluster: Cluster, resource: Any, selection: Selection) -> ListWatch[Any]:  # noqa: ANN401 - of either kind
         def told(_cause: object, error: ClusterError | None) -> None:
             if error is not None:
-                self._log.info("a watch is opened again", of=resource.plural, why=error.message)
+                self._silent(f"the API server, about {resource.plural}", error.message)
 
         return ListWatch(
             cluster, resource, self._clock, selection=selection, keep=KEEP, on_restart=told
         )
 
     def _take_pod(self, event: WatchEvent[Pod]) -> None:
+        self._silent("the API server, about pods", "")
         match event:
             case Replaced(items=items):
                 self._replace(items)

@@ -15,7 +15,7 @@ from bailiff.decisions.pressure.extensions import MemoryAvailable
 from bailiff.kinds.stats import MemoryStats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from bailiff.agent.kubelet import Kubelet
@@ -68,7 +68,6 @@ class OwnSource:
         self,
         readings: NodeReadings,
         containers: KnownContainers | None,
-        needs_disks: Callable[[NodeStats], bool],
         clock: Clock,
         log: Log,
     ) -> None:
@@ -77,14 +76,11 @@ class OwnSource:
         Args:
             readings: of this node.
             containers: as the runtime has them; None: nobody tells.
-            needs_disks: whether a round that measures this of the node looks at what pods take of
-                its disks.
             clock: of the instants of measurements.
             log: hears of faults.
         """
         self._readings = readings
         self._containers = containers
-        self._needs_disks = needs_disks
         self._clock = clock
         self._log = log
         self._measuring = asyncio.Lock()
@@ -101,12 +97,12 @@ class OwnSource:
         node = self._readings.whole_node(now)
         if node.memory is None:
             raise ReadingError("memory", "the node's memory could not be measured")
-        if self._needs_disks(node):
-            await self._measure_disks()
         return self._reading(node, now)
 
     async def read_anew(self, pods: Sequence[Pod]) -> Reading:
-        """See Source."""
+        """See Source. What pods take of the disks is counted first."""
+        self._pods = tuple(pods)
+        await self._measure_disks()
         return await self.read(pods)
 
     def layout(self) -> FileSystemLayout | None:
@@ -121,8 +117,8 @@ class OwnSource:
     async def run(self) -> None:
         """Measure the volumes of pods once a minute, as the kubelet does, until cancelled."""
         while True:
-            await asyncio.sleep(_VOLUMES_EVERY)
             await self._measure_disks()
+            await asyncio.sleep(_VOLUMES_EVERY)
 
     async def _measure_disks(self) -> None:
         async with self._measuring:
@@ -143,7 +139,12 @@ class OwnSource:
 
     def _of_pods(self, now: datetime) -> tuple[PodStats, ...]:
         layers = {} if self._containers is None else self._containers.layers
-        return self._readings.pods(self._known(), layers, now)
+        found = self._readings.pods(self._known(), layers, now)
+        running = {pod.metadata.uid for pod in self._pods if pod.status.phase == "Running"}
+        if running and not running & {one.pod_ref.uid for one in found}:
+            # Without numbers all would go, the first of them first.
+            raise ReadingError("pods", "nothing is measured of any pod that runs: see --cgroup")
+        return found
 
     def _known(self) -> list[PodOnNode]:
         containers = self._containers
@@ -221,7 +222,9 @@ def _fresher(told: Reading | None, own: Reading) -> Reading:
 
     def pods() -> Sequence[PodStats]:
         measured = {one.pod_ref.uid: one for one in own.pods()}
-        return [_with_memory(one, measured.get(one.pod_ref.uid)) for one in told.pods()]
+        known = [_with_memory(one, measured.pop(one.pod_ref.uid, None)) for one in told.pods()]
+        # Who is left is newer than the kubelet's answer.
+        return [*known, *measured.values()]
 
     return own._replace(node=node, pods=pods)
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bailiff.agent.evicting import Fate
 from bailiff.agent.memory_file import Untold
 from bailiff.decisions.decision import Verdict
-from bailiff.decisions.pressure.findings import SYSTEM, PressureEviction
+from bailiff.decisions.pressure.findings import SYSTEM, PressureEviction, by_status_alone
 from bailiff.kinds import Pod
 from bailiff.kinds.meta import ObjectMeta
 
@@ -61,16 +62,19 @@ class Remembering:
             message=found.message,
             cause=found.cause,
             grace_period_seconds=found.grace_period_seconds or 1,
+            keeps_pod=found.terms is not None and found.terms.keeps_pod,
         )
         others = tuple(one for one in self._kept.untold if one.uid != told.uid)
         self._write(untold=(*others, told)[-_MOST_UNTOLD:])
 
     async def tell(self, evictor: Evictor) -> None:
-        """Tell the API server of those that were stopped, until one cannot be told."""
+        """Tell the API server of those that were stopped; where it is away they are kept."""
         for one in self._kept.untold:
             pod = Pod(metadata=ObjectMeta(name=one.name, namespace=one.namespace, uid=one.uid))
-            if not await evictor.tell(pod, _finding(one)):
+            fate = await evictor.tell(pod, _finding(one))
+            if fate is Fate.FAILED:
                 return
+            # Who is refused once is refused again: the log has said so.
             self._write(untold=tuple(o for o in self._kept.untold if o.uid != one.uid))
 
     def _write(self, **changed: object) -> None:
@@ -79,7 +83,7 @@ class Remembering:
 
 
 def _finding(one: Untold) -> Finding:
-    return PressureEviction(
+    found = PressureEviction(
         system=SYSTEM,
         verdict=Verdict.EVICT_NOW,
         reason="NodePressure",
@@ -87,3 +91,4 @@ def _finding(one: Untold) -> Finding:
         cause=one.cause,
         grace_period_seconds=one.grace_period_seconds,
     )
+    return by_status_alone(found) if one.keeps_pod else found

@@ -20,6 +20,7 @@ from bailiff.decisions.pressure.findings import went_by_rank
 from bailiff.decisions.pressure.observations import measured_at
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from bailiff.agent.evicting import Evictor
@@ -41,8 +42,12 @@ if TYPE_CHECKING:
 # Seconds, podCleanupTimeout and podCleanupPollFreq of pkg/kubelet/eviction/eviction_manager.go.
 _CLEAN_UP = 30.0
 _LOOK_EVERY = 1.0
+# Seconds for which one is waited for whose containers were stopped: its kubelet starts them again.
+_AFTER_STOP = 3.0
 # Seconds until the next round after an eviction that failed: the node is still under pressure.
 _AFTER_FAILURE = 2.0
+# Seconds for which others go in the place of a pod whose eviction was refused.
+_REFUSED_FOR = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +97,8 @@ class Rounds:
         self._measured: datetime | None = None
         self._seen_at: float | None = None
         self._ends = False
+        # Whose eviction was refused, and until when others go in its place, by elapsed time.
+        self._refused: dict[str, float] = {}
 
     def end(self) -> None:
         """No more rounds: `run` returns as soon as an eviction that is under way has ended."""
@@ -114,13 +121,7 @@ class Rounds:
         """One round, with what it comes to; seconds until the next is due by time."""
         parts = self._parts
         try:
-            await parts.facts.refresh()
-            reading = await parts.source.read(parts.facts.pods)
-            self._check_age(reading)
-            circumstances = self._circumstances()
-            judged = parts.judge.judge(reading, circumstances)
-            if judged.report.reclaim and parts.reclaimer is not None and not judged.victims:
-                judged = await self._after_reclaim(judged, reading, circumstances)
+            planned = await self._plan()
         except ReadingError as error:
             return self._lose_sight(error.reason, error.message)
         except FactsError as error:
@@ -128,13 +129,54 @@ class Rounds:
         except Exception:
             parts.log.exception("a round could not be planned")
             return self._lose_sight("failed", "a round could not be planned, see the log")
+        if planned is None:
+            return 0.0
+        judged, reading = planned
         parts.judge.take(judged, reading, parts.clock.elapsed())
         self._tell(judged)
-        gone = await self._evict(judged)
-        parts.remembering.note(parts.judge.note(circumstances.moment.now))
-        if gone is None:
-            return parts.settings.interval
-        return 0.0 if gone else _AFTER_FAILURE
+        pause = await self._evict(judged)
+        parts.remembering.note(parts.judge.note(self._steady.now()))
+        return pause
+
+    async def _plan(self) -> tuple[Judged, Reading] | None:
+        """What the round comes to, the node freed first; None: something was noticed meanwhile.
+
+        Raises:
+            ReadingError: nothing is known.
+            FactsError: the configuration is one that no kubelet starts with.
+        """
+        parts = self._parts
+        parts.facts.check()
+        reading = await parts.source.read(parts.facts.pods)
+        self._check_age(reading)
+        circumstances = self._circumstances()
+        judged = parts.judge.judge(reading, circumstances)
+        if not judged.report.reclaim or parts.reclaimer is None or judged.victims:
+            return judged, reading
+        parts.teller.tell(judged.report.events)
+        again = await self._freed(parts.reclaimer, judged)
+        if again is None:
+            return None
+        return parts.judge.judge(reading, circumstances, again), reading
+
+    async def _freed(self, reclaimer: Reclaimer, judged: Judged) -> Reading | None:
+        """What is measured once the node has freed what it can; None: something was noticed.
+
+        That may take minutes, in which memory may run low: what is freed by then is freed, and the
+        rest goes on with the next round that finds the disk full.
+        """
+
+        async def free() -> Reading:
+            await reclaimer.free(judged.report.reclaim)
+            return await self._parts.source.read_anew(self._parts.facts.pods)
+
+        async with asyncio.TaskGroup() as group:
+            freeing = group.create_task(free())
+            noticing = group.create_task(self._parts.wake.noticed())
+            done, _ = await asyncio.wait({freeing, noticing}, return_when=asyncio.FIRST_COMPLETED)
+            freeing.cancel()
+            noticing.cancel()
+        return freeing.result() if freeing in done else None
 
     def _circumstances(self) -> Circumstances:
         parts = self._parts
@@ -146,7 +188,12 @@ class Rounds:
             moment=moment,
             wall=parts.clock.now(),
             found_layout=parts.source.layout(),
+            refused=self._refused_lately(moment.elapsed),
         )
+
+    def _refused_lately(self, elapsed: float) -> frozenset[str]:
+        self._refused = {uid: until for uid, until in self._refused.items() if elapsed < until}
+        return frozenset(self._refused)
 
     def _check_age(self, reading: Reading) -> None:
         """Refuse what was measured long ago, counted by our own time since it last moved.
@@ -160,21 +207,6 @@ class Rounds:
         age = elapsed - self._seen_at
         if age > self._parts.settings.stale_after:
             raise ReadingError("stale", f"nothing new was measured for {age:.0f} s")
-
-    async def _after_reclaim(
-        self, judged: Judged, reading: Reading, circumstances: Circumstances
-    ) -> Judged:
-        """The same round, once the node has freed what it can.
-
-        Raises:
-            ReadingError: it could not be measured anew, so that nobody goes.
-        """
-        parts = self._parts
-        assert parts.reclaimer is not None  # noqa: S101 - the one caller has looked
-        parts.teller.tell(judged.report.events)
-        await parts.reclaimer.free(judged.report.reclaim)
-        again = await parts.source.read_anew(parts.facts.pods)
-        return parts.judge.judge(reading, circumstances, again)
 
     def _lose_sight(self, reason: str, why: str) -> float:
         parts = self._parts
@@ -191,42 +223,56 @@ class Rounds:
         parts.teller.publish(judged.report.conditions)
         parts.notifier.rearm(judged.marks)
 
-    async def _evict(self, judged: Judged) -> bool | None:
-        """Whether somebody has gone; None: nobody was to go."""
-        if not judged.victims:
-            return None
-        went = [await self._evict_one(pod, found, judged) for pod, found in judged.victims]
-        if self._parts.settings.on_paper:
-            # Nobody leaves, so there is nothing to wait for, and nothing to follow up.
-            return None
-        for (pod, _), has in zip(judged.victims, went, strict=True):
-            if has:
-                await self._clean_up(pod)
-        return any(went)
-
-    async def _evict_one(self, pod: Pod, found: Finding, judged: Judged) -> bool:
+    async def _evict(self, judged: Judged) -> float:
+        """Seconds until the next round."""
         parts = self._parts
+        fates = [await self._evict_one(pod, found, judged) for pod, found in judged.victims]
+        if not fates or parts.settings.on_paper:
+            # Where nobody leaves there is nothing to wait for, and nothing to follow up.
+            return parts.settings.interval
+        going = [
+            pod
+            for (pod, _), fate in zip(judged.victims, fates, strict=True)
+            if fate in (Fate.EVICTED, Fate.STOPPED)
+        ]
+        if not going:
+            return _LOOK_EVERY if Fate.GONE in fates or Fate.REFUSED in fates else _AFTER_FAILURE
+        await self._clean_up(going, _AFTER_STOP if Fate.STOPPED in fates else _CLEAN_UP)
+        parts.notifier.renew()
+        return 0.0
+
+    async def _evict_one(self, pod: Pod, found: Finding, judged: Judged) -> Fate:
+        parts, uid = self._parts, pod.metadata.uid
         parts.standing.chosen(pod, found, parts.clock.now())
         if parts.settings.shadow:
-            return False
+            return Fate.FAILED
         hard = judged.is_hard and went_by_rank(found)
         fate = await parts.evictor.evict(pod, found, hard=hard)
         parts.metrics.evicted(found.cause, fate)
-        if fate is Fate.STOPPED:
-            parts.remembering.stopped(pod, found)
-        elif fate is Fate.EVICTED:
-            parts.teller.evicted(pod, found)
-        return fate is not Fate.FAILED
+        match fate:
+            case Fate.STOPPED:
+                parts.remembering.stopped(pod, found)
+                parts.teller.stopped()
+            case Fate.EVICTED:
+                parts.teller.evicted(pod, found)
+            case Fate.GONE:
+                # The watch will say so; until then nobody is to choose it again.
+                parts.facts.forget(uid)
+            case Fate.REFUSED:
+                self._refused[uid] = parts.clock.elapsed() + _REFUSED_FOR
+        return fate
 
-    async def _clean_up(self, pod: Pod) -> None:
-        """Wait until the pod uses nothing any more (waitForPodsCleanup)."""
-        until = self._parts.clock.elapsed() + _CLEAN_UP
-        while self._parts.clock.elapsed() < until and not self._ends:
-            if self._has_gone(pod.metadata.uid):
-                return
+    async def _clean_up(self, pods: Sequence[Pod], seconds: float) -> None:
+        """Wait until these use nothing any more, for so long together (waitForPodsCleanup)."""
+        left = list(pods)
+        until = self._parts.clock.elapsed() + seconds
+        while not self._ends:
+            left = [pod for pod in left if not self._has_gone(pod.metadata.uid)]
+            if not left or self._parts.clock.elapsed() >= until:
+                break
             await asyncio.sleep(_LOOK_EVERY)
-        if not self._ends:
-            self._parts.log.info("has not left yet", pod=pod.key, seconds=_CLEAN_UP)
+        for pod in left:
+            self._parts.log.info("has not left yet", pod=pod.key, seconds=seconds)
 
     def _has_gone(self, uid: str) -> bool:
         """By what the node says, else by the API server."""

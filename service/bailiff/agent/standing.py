@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bailiff.kinds import Pod
 
 _MOST_KEPT = 64
+_NO_THRESHOLD = "none is set, so that nobody is ever evicted for the node"
 NEVER_READ = "there was no round yet"
 
 
@@ -57,6 +58,7 @@ class Standing:
     def judged(self, judged: Judged, at: datetime) -> None:
         """There was a round."""
         self.unknown, self._report, self._at = "", judged.report, at
+        self.silent("thresholds", "" if judged.report.thresholds else _NO_THRESHOLD)
 
     def lose_sight(self, why: str) -> bool:
         """Nothing is known of the node; whether that is news."""
@@ -96,17 +98,6 @@ class Standing:
     def freed(self, what: Mapping[str, Any]) -> None:
         """The node has freed something."""
         self._freed.append(what)
-
-    @property
-    def is_pressed(self) -> bool:
-        """A threshold is met that does not only tell."""
-        return bool(self._report) and any(
-            one.met and not one.threshold.dry_run for one in self._thresholds
-        )
-
-    @property
-    def _thresholds(self) -> tuple[Any, ...]:
-        return () if self._report is None else self._report.thresholds
 
     def describe(self) -> dict[str, Any]:
         """All of it, for JSON."""

@@ -6,6 +6,7 @@ It is written in a task of its own, so that no round waits for it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -101,14 +102,16 @@ class Teller:
         if self._publishes and (late or self._conditions != self._published):
             self._wake.set()
 
+    def stopped(self) -> None:
+        """Somebody's containers were stopped, of which the API server is to be told."""
+        self._wake.set()
+
     async def run(self) -> None:
-        """Write what waits, until cancelled."""
+        """Write what waits, until cancelled; what failed is tried again soon."""
         while True:
-            try:
-                async with asyncio.timeout(_AGAIN if self._remembering.untold else None):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_AGAIN):
                     await self._wake.wait()
-            except TimeoutError:
-                pass
             self._wake.clear()
             await self.write()
 
@@ -120,7 +123,8 @@ class Teller:
             return
         await self._remembering.tell(self._evictor)
         while self._evictions:
-            await self._evictor.record(*self._evictions.popleft())
+            await self._evictor.record(*self._evictions[0])
+            self._evictions.popleft()
         try:
             await self._write_events(self._actions)
             await self._write_conditions(self._actions)
@@ -134,8 +138,9 @@ class Teller:
         meta = node.metadata
         about = Regarding(api_version="v1", kind="Node", name=meta.name, uid=meta.uid)
         while self._events:
-            note, at = self._events.popleft()
+            note, at = self._events[0]
             await actions.report(about, note, at, _COMPONENT)
+            self._events.popleft()
 
     async def _write_conditions(self, actions: Actions) -> None:
         node, conditions, elapsed = self._facts.node, self._conditions, self._clock.elapsed()

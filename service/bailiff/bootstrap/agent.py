@@ -11,6 +11,7 @@ import contextlib
 import gc
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -122,7 +123,7 @@ class Agent:
         settings, log, clock = self._settings, self._log, self._clock
         answers = None if kubelet is None else kubelet.answers
         facts = NodeFacts(
-            *(settings.node, cluster, answers, settings.configuration, clock, log),
+            *(settings.node, cluster, answers, settings.configuration, clock, log, self._standing),
             pods_from_kubelet=settings.pods_from_kubelet,
         )
         facts.listen(self._standing.see)
@@ -133,7 +134,10 @@ class Agent:
         runtime = CriRuntime(settings.runtime) if settings.runtime else None
         containers = None if runtime is None else Containers(runtime, log)
         stops = settings.stops_containers and not settings.on_paper
-        evictor = Evictor(actions, containers if stops else None, clock, log)
+        evictor = Evictor(
+            *(actions, containers if stops else None, clock, log),
+            is_silent=partial(self._standing.silent, "the API server, about evictions"),
+        )
         remembering = Remembering(
             MemoryFile(Path(settings.state_file) if settings.state_file else None, log)
         )
@@ -152,7 +156,7 @@ class Agent:
         readings = readings_of(settings, settings.host)
         notifier = Notifier(self._ways(readings), self._wake.notice, clock, log)
         source, beside = sources_of(
-            *(settings, readings, answers, facts, containers, self._standing, clock, log)
+            *(settings, readings, answers, containers, self._standing, clock, log)
         )
         if collector is not None:
             beside = (*beside, collector.run)

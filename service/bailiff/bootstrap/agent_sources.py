@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from bailiff.agent.cri.client import CriRuntime
-from bailiff.agent.judge import disks_are_low
 from bailiff.agent.own_source import FresherMemory, OwnSource
 from bailiff.agent.readings.summary import NodeReadings
 from bailiff.agent.runtime import RuntimeFailedError
@@ -18,13 +17,11 @@ if TYPE_CHECKING:
     from bailiff.agent.containers import Containers
     from bailiff.agent.kubelet import Kubelet
     from bailiff.agent.log import Log
-    from bailiff.agent.node_facts import NodeFacts
     from bailiff.agent.reading import Source
     from bailiff.agent.readings.places import Places
     from bailiff.agent.settings import AgentSettings
     from bailiff.agent.standing import Standing
     from bailiff.clock import Clock
-    from bailiff.kinds.stats import NodeStats
 
 Program: TypeAlias = Callable[[], Coroutine[None, None, None]]
 
@@ -49,7 +46,6 @@ def sources_of(
     settings: AgentSettings,
     readings: NodeReadings,
     kubelet: Kubelet | None,
-    facts: NodeFacts,
     containers: Containers | None,
     standing: Standing,
     clock: Clock,
@@ -59,10 +55,7 @@ def sources_of(
     if kubelet is not None and not settings.own_readings:
         return Sources(kubelet, ())
 
-    def needs_disks(node: NodeStats) -> bool:
-        return disks_are_low(node, facts.configuration, settings.extensions)
-
-    own = OwnSource(readings, containers, needs_disks, clock, log)
+    own = OwnSource(readings, containers, clock, log)
     if kubelet is None:
         return Sources(own, (own.run, partial(_find_images, settings, own, log)))
     fresher = FresherMemory(kubelet, own, standing, clock, log)

@@ -8,7 +8,13 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from bailiff.cluster import ForbiddenError, NotFoundError, UnreachableError
+from bailiff.cluster import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    ServerError,
+    UnreachableError,
+)
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from tests.harness.agent_scene import MIB, AgentScene, pod
 
@@ -109,23 +115,91 @@ async def test_one_that_does_not_leave_is_waited_for_for_half_a_minute():
 
 async def test_after_a_failed_eviction_the_next_round_is_soon():
     scene = pressed()
-    scene.api.fails = ForbiddenError("no", status=403)
+    scene.api.fails = UnreachableError("no connection")
     async with scene.running():
         await asyncio.sleep(5)
         assert scene.node.looks == [0, 2, 4]
+        assert any("no connection" in one for one in scene.standing.complaints)
         scene.api.fails = None
         await asyncio.sleep(2)
     assert scene.api.deleted == ["hog"]
+    assert scene.standing.complaints == []
 
 
-async def test_a_pod_that_is_gone_already_is_no_failure():
+async def test_one_whose_eviction_is_refused_keeps_nobody_else_for_a_minute(monkeypatch):
+    scene = pressed()
+    scene.node.uses["calm"] = 240 * MIB
+    real = scene.api.delete
+
+    async def refuse_hog(pod, grace):
+        if pod.metadata.name == "hog":
+            raise ForbiddenError("a webhook says no", status=403)
+        await real(pod, grace)
+
+    monkeypatch.setattr(scene.api, "delete", refuse_hog)
+    async with scene.running():
+        await asyncio.sleep(5)
+        assert scene.api.deleted == ["calm"]
+        scene.node.uses["hog"] = 950 * MIB
+        await asyncio.sleep(40)
+        monkeypatch.setattr(scene.api, "delete", real)
+        assert scene.api.deleted == ["calm"]
+        await asyncio.sleep(30)
+    assert scene.api.deleted == ["calm", "hog"]
+
+
+async def test_a_pod_that_is_gone_already_is_chosen_once():
     scene = pressed()
     scene.api.fails = NotFoundError("no such pod", status=404)
     async with scene.running():
+        await asyncio.sleep(5)
+    # The second is gone, too, and then there is nobody.
+    assert [one["pod"] for one in scene.standing.describe()["chosen"]] == [
+        "default/hog",
+        "default/calm",
+    ]
+    assert len(scene.node.looks) == 3
+
+
+async def test_a_conflict_is_tried_again_at_once(monkeypatch):
+    scene = pressed()
+    real, conflicts = scene.api.delete, 2
+
+    async def delete(pod, grace):
+        nonlocal conflicts
+        if conflicts:
+            conflicts -= 1
+            raise ConflictError("written meanwhile", status=409)
+        await real(pod, grace)
+
+    monkeypatch.setattr(scene.api, "delete", delete)
+    async with scene.running():
         await asyncio.sleep(0.5)
-        assert scene.node.looks[:2] == [0, 0]
-        scene.tell_pods()
-        await asyncio.sleep(0)
+    assert scene.api.deleted == ["hog"]
+    assert scene.node.looks[0] == 0
+
+
+async def test_several_that_go_are_waited_for_together():
+    limited = [pod(f"p{number}", limit="1Mi") for number in range(3)]
+    scene = AgentScene(*limited)
+    scene.node.uses = {f"p{number}": 10 * MIB for number in range(3)}
+    scene.node.lies_there = {f"uid-p{number}" for number in range(3)}
+    async with scene.running():
+        await asyncio.sleep(31)
+    assert sorted(scene.api.deleted) == ["p0", "p1", "p2"]
+    assert scene.node.looks == [0, 30]
+
+
+async def test_memory_is_seen_while_the_node_is_freed():
+    scene = AgentScene(HOG, reclaims=True)
+    scene.node.uses = {"hog": 10 * MIB}
+    scene.node.disk_free, scene.node.garbage, scene.node.freeing_takes = 50 * MIB, 200 * MIB, 100.0
+    async with scene.running():
+        await asyncio.sleep(5)
+        scene.node.uses = {"hog": 950 * MIB}
+        scene.wake.notice("usage")
+        await asyncio.sleep(0.1)
+        assert scene.api.deleted == ["hog"]
 
 
 @pytest.mark.parametrize("allowed", [True, False])
@@ -135,6 +209,27 @@ async def test_containers_are_stopped_without_the_api_server_where_that_is_allow
     async with scene.running():
         await asyncio.sleep(1)
     assert scene.stopper.stopped[:1] == ([("hog", 1)] if allowed else [])
+
+
+async def test_a_server_that_fails_by_itself_is_not_away():
+    scene = pressed(stops=True)
+    scene.api.fails = ServerError("failed calling webhook", status=500)
+    async with scene.running():
+        await asyncio.sleep(1.5)
+    assert scene.stopper.stopped == []
+
+
+async def test_the_api_server_is_told_soon_after_it_is_back():
+    scene = pressed(stops=True)
+    scene.node.uses = {"hog": 950 * MIB, "calm": 0}
+    scene.api.fails = UnreachableError("no connection")
+    async with scene.running():
+        await asyncio.sleep(1)
+        scene.node.uses.clear()
+        await asyncio.sleep(59)
+        scene.api.fails = None
+        await asyncio.sleep(11)
+        assert scene.api.deleted == ["hog"]
 
 
 async def test_the_api_server_is_told_afterwards_even_after_a_restart(tmp_path):

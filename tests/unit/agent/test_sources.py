@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 from datetime import timedelta
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -18,6 +19,9 @@ from bailiff.cluster import UnreachableError
 from bailiff.decisions.text import describe_time
 from bailiff.kinds.stats import FsStats, MemoryStats, NodeStats, PodReference, PodStats
 from tests.harness.clocks import LoopClock
+
+if TYPE_CHECKING:
+    from bailiff.cluster.wire import Wire
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -68,7 +72,7 @@ class MadeUpOwn:
     """What the node itself measures."""
 
     def __init__(self) -> None:
-        self.pods = (
+        self.pods: tuple[PodStats, ...] = (
             PodStats(
                 pod_ref=PodReference(name="a", namespace="n", uid="1"),
                 memory=MemoryStats(working_set_bytes=42),
@@ -89,10 +93,15 @@ def clock():
     return LoopClock()
 
 
+def kubelet_of(wire, clock):
+    return Kubelet(cast("Wire", wire), "node", clock)
+
+
 def fresher(wire, own, clock):
     standing = Standing("node", "acting", clock)
-    kubelet = Kubelet(wire, "node", clock)
-    return FresherMemory(kubelet, own, standing, clock, Log(io.StringIO())), standing
+    return FresherMemory(
+        kubelet_of(wire, clock), own, standing, clock, Log(io.StringIO())
+    ), standing
 
 
 async def running(source, seconds: float) -> None:
@@ -152,7 +161,7 @@ async def test_after_a_reclaim_a_summary_of_before_is_not_taken_for_news(clock):
     wire = MadeUpWire(clock)
     wire.behind = 8.0
     wire.measures(free=10)
-    kubelet = Kubelet(wire, "node", clock)
+    kubelet = kubelet_of(wire, clock)
 
     async def measure_later() -> None:
         await asyncio.sleep(15)
@@ -161,6 +170,7 @@ async def test_after_a_reclaim_a_summary_of_before_is_not_taken_for_news(clock):
 
     later = asyncio.create_task(measure_later())
     reading = await kubelet.read_anew(())
+    assert reading.node.fs is not None
     assert reading.node.fs.available_bytes == 700
     assert 15 <= clock.elapsed() < 17
     await later
@@ -171,7 +181,7 @@ async def test_a_kubelet_that_measures_nothing_anew_is_no_reason_to_evict(clock)
     wire.behind = 8.0
     wire.measures()
     with pytest.raises(ReadingError, match="nothing was measured since"):
-        await Kubelet(wire, "node", clock).read_anew(())
+        await kubelet_of(wire, clock).read_anew(())
     assert 60 <= clock.elapsed() < 62
 
 
@@ -187,7 +197,7 @@ async def test_what_is_no_summary_of_this_node_is_no_reading(clock, answer, why)
     wire = MadeUpWire(clock)
     wire.answers["/stats/summary"] = answer
     with pytest.raises(ReadingError, match=why):
-        await Kubelet(wire, "node", clock).read(())
+        await kubelet_of(wire, clock).read(())
 
 
 async def test_pods_and_configuration(clock):
@@ -196,7 +206,7 @@ async def test_pods_and_configuration(clock):
     wire.answers["/pods"] = {"kind": "PodList", "items": [{"metadata": meta}]}
     told = {"kubeletconfig": {"evictionHard": {"memory.available": "1Gi"}}}
     wire.answers["/configz"] = told
-    kubelet = Kubelet(wire, "node", clock)
+    kubelet = kubelet_of(wire, clock)
     assert [one.metadata.uid for one in await kubelet.pods()] == ["1"]
     assert (await kubelet.configuration()).eviction_hard == {"memory.available": "1Gi"}
     wire.answers["/pods"] = []

@@ -143,8 +143,12 @@ class NodeReadings:
         return None if self._places.node else self._node.machine().available
 
     def is_there(self, uid: str) -> bool | None:
-        """Whether there is a cgroup of a pod; None: there are none that can be read."""
-        return None if self._cgroups is None else uid in self._find({uid}).by_uid
+        """Whether there is a cgroup of a pod; None: where pods have theirs is not known."""
+        if self._cgroups is None:
+            return None
+        found = self._find({uid})
+        there = uid in found.by_uid
+        return None if found.of_all is None and not there else there
 
     def memory_cgroups(self) -> MemoryCgroups:
         """Where the kernel can be asked to tell of memory."""

@@ -83,10 +83,12 @@ class Outside(NamedTuple):
     Attributes:
         now: in UTC, by the wall clock, which is what the API server's instants go by.
         held: UIDs of pods that were chosen before and do not go, as where a policy holds them.
+        refused: UIDs of pods whose eviction was refused a moment ago; others go in their place.
     """
 
     now: datetime
     held: frozenset[str] = frozenset()
+    refused: frozenset[str] = frozenset()
 
 
 class Starved(NamedTuple):
@@ -138,7 +140,7 @@ def choose(
     if starved.is_over_for_kubelet:
         able = [(pod, one) for pod, one in able if _may_help(one)]
     if outside is not None:
-        able = [(pod, one) for pod, one in able if not _hangs(pod, now)]
+        able = [(pod, one) for pod, one in able if not _is_out(pod, outside)]
     if target is None:
         first = tuple(_victim(pod, starved, stats, settings) for pod, _ in able[:1])
         if outside is not None and any(is_nearly_gone(*one, now) for one in _given(first)):
@@ -192,6 +194,11 @@ def _ends_soon(pod: Pod, now: datetime) -> bool:
     at = pod.metadata.deletion_timestamp
     # As differences: at the ends of time there is no sum.
     return at is not None and at - now <= _SOON and now - at < _OVERDUE
+
+
+def _is_out(pod: Pod, outside: Outside) -> bool:
+    """It hangs, or its eviction was refused: to choose it would keep all others."""
+    return pod.metadata.uid in outside.refused or _hangs(pod, outside.now)
 
 
 def _hangs(pod: Pod, now: datetime) -> bool:
