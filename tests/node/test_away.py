@@ -52,9 +52,7 @@ async def test_the_api_server_hangs(tmp_path, may_stop):
                         await until(lambda: agent.lines("containers stopped"))
                 finally:
                     os.kill(server.apiserver.pid, signal.SIGCONT)
-                (found,) = [
-                    one for one in await runtime.client.containers() if one.id == container
-                ]
+                (found,) = [one for one in await runtime.client.containers() if one.id == container]
                 stopped = found.state is ContainerState.EXITED
                 assert stopped is may_stop
                 await until(

@@ -14,7 +14,11 @@ from h2.connection import H2Connection
 from h2.events import DataReceived, Event, RequestReceived, StreamEnded
 from hyperframe.frame import GoAwayFrame
 
+from bailiff.agent.cri.calls import _Exchange
+
 HEAD = [(":status", "200"), ("content-type", "application/grpc")]
+# Bytes of an answer, in calls that `begun` begins.
+MOST = 1000
 # Of the only call that a connection carries.
 STREAM = 1
 _READ_AT_ONCE = 64 * 1024
@@ -83,6 +87,13 @@ class Served:
 
     def out(self) -> bytes:
         return self.h2.data_to_send()
+
+
+def begun() -> tuple[_Exchange, Served]:
+    """A call that was sent, and who is to answer it."""
+    own, served = _Exchange("/runtime.v1.RuntimeService/Version", MOST), Served()
+    served.take(own.begin(b"asked"))
+    return own, served
 
 
 class Connection(Served):

@@ -70,6 +70,14 @@ async def hanging_up(one: Connection) -> None:
     one.writer.transport.abort()
 
 
+async def closing(one: Connection) -> None:
+    one.head().data(framed(b"answer")[:4])
+    await one.flush()
+    # What was not read of it would make an error of the end.
+    await one.hear()
+    one.writer.close()
+
+
 async def talking_http_1(one: Connection) -> None:
     one.writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
 
@@ -120,8 +128,9 @@ async def test_a_path_that_is_too_long(tmp_path):
         await ask(str(tmp_path / ("s" * 200)))
 
 
-async def test_one_that_hangs_up_in_between():
-    async with serving(hanging_up) as runtime:
+@pytest.mark.parametrize("how", [hanging_up, closing])
+async def test_one_that_hangs_up_in_between(how):
+    async with serving(how) as runtime:
         with pytest.raises(CriUnreachableError, match="Version: "):
             await ask(runtime.socket)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,7 +10,12 @@ from google.protobuf.message import Message
 
 from bailiff.agent.cri import runtime_pb2 as pb
 from bailiff.agent.cri.client import CriRuntime
-from bailiff.agent.cri.errors import CriError, CriMalformedError, CriStatusError
+from bailiff.agent.cri.errors import (
+    CriError,
+    CriMalformedError,
+    CriStatusError,
+    CriTimeoutError,
+)
 from bailiff.agent.readings.pods import Layer
 from bailiff.agent.runtime import RuntimeFailedError
 from bailiff.decisions.pressure.garbage import (
@@ -223,6 +229,18 @@ async def test_what_is_asked_of_a_container_of_a_sandbox_and_of_an_image():
     assert pb.StopPodSandboxRequest.FromString(stop_sandbox).pod_sandbox_id == "s"
     assert pb.RemovePodSandboxRequest.FromString(remove_sandbox).pod_sandbox_id == "s"
     assert pb.RemoveImageRequest.FromString(remove).image.image == "i"
+
+
+async def test_a_stop_may_take_the_grace_period_besides():
+    async def slow(one: Connection) -> None:
+        await asyncio.sleep(0.3)
+        one.whole(b"")
+
+    async with serving(slow) as runtime:
+        own = CriRuntime(runtime.socket, to_answer=0.1)
+        await own.stop_container("c", 20)
+        with pytest.raises(CriTimeoutError):
+            await own.stop_container("c", 0)
 
 
 async def test_a_sandbox_that_does_not_stop_is_not_removed():
