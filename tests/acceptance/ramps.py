@@ -10,24 +10,50 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import random
 import statistics
 import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.cluster import connect
 from tests.harness.agent_process import AgentProcess, agent_process
 from tests.harness.kube.apiserver import KubeApiserver
 from tests.harness.node_api import NodeApi
-from tests.harness.node_cgroup import MIB, NodeCgroup, node_cgroup
+from tests.harness.node_cgroup import MIB, NodeCgroup, TakingPod, node_cgroup
 
-LIMIT, LEFT = 1024 * MIB, 300 * MIB
-RATES = (50, 200, 1000)
-TIMES = 20
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+
 AIM = 0.2
-_CALM = 100
+
+
+class Trial(NamedTuple):
+    """What is tried.
+
+    Attributes:
+        limit: bytes of memory that the node has.
+        left: of them; an agent is to evict where less is available.
+        calm: MiB that the pod holds that is not to go.
+        rates: MiB a second.
+        times: ramps at each rate.
+        options: of the agent, besides those that it needs.
+        pause: each ramp begins up to so many seconds later, at random: rounds are due by time, too.
+        agent_is_pod: the agent is in a pod of the node, as of a DaemonSet.
+        make_node: by folder and limit.
+    """
+
+    limit: int = 1024 * MIB
+    left: int = 300 * MIB
+    calm: int = 100
+    rates: tuple[int, ...] = (50, 200, 1000)
+    times: int = 20
+    options: tuple[str, ...] = ()
+    pause: float = 0.0
+    agent_is_pod: bool = False
+    make_node: Callable[[Path, int], contextlib.AbstractContextManager[NodeCgroup]] = node_cgroup
 
 
 class Ramp(NamedTuple):
@@ -39,15 +65,32 @@ class Ramp(NamedTuple):
     oom_kills: int
 
 
+class Stage(NamedTuple):
+    """Where ramps run.
+
+    Attributes:
+        api: the API server with the pods.
+        kubeconfig: of the API server.
+        nodes: all that there have been; the last is the present one.
+        folder: for files.
+    """
+
+    api: NodeApi
+    kubeconfig: Path
+    nodes: list[NodeCgroup]
+    folder: Path
+
+
 class Crossing(threading.Thread):
-    """Looks every half millisecond whether less is available than the threshold.
+    """Looks every half millisecond whether pods use more than so many bytes.
 
     Attributes:
         at: when it was first so, by time.monotonic; None: it never was.
     """
 
-    def __init__(self, node: NodeCgroup) -> None:
+    def __init__(self, node: NodeCgroup, most: int) -> None:
         super().__init__(daemon=True)
+        self._most = most
         self._files = [node.memory / name for name in node.files]
         self.at: float | None = None
         self._over = False
@@ -58,7 +101,7 @@ class Crossing(threading.Thread):
             used = int(os.pread(usage, 64, 0))
             now = time.monotonic()
             told = os.pread(stat, 8192, 0)
-            if LIMIT - (used - _inactive(told)) < LEFT:
+            if used - _inactive(told) > self._most:
                 self.at = now
             time.sleep(0.0005)
         os.close(usage)
@@ -78,64 +121,88 @@ def _inactive(told: bytes) -> int:
 
 async def run() -> bool:
     """Whether every ramp ended with the right pod, without an OOM kill, in time."""
-    with tempfile.TemporaryDirectory(prefix="bailiff-ramps-") as folder, KubeApiserver() as server:
+    async with stage() as at:
+        return await try_it(at, Trial())
+
+
+@contextlib.asynccontextmanager
+async def stage(*flags: str) -> AsyncIterator[Stage]:
+    """An API server with these flags, and who ends the pods that are deleted there."""
+    folder = tempfile.TemporaryDirectory(prefix="bailiff-ramps-")
+    with folder as path, KubeApiserver(flags) as server:
         async with await connect(server.kubeconfig) as cluster:
             nodes: list[NodeCgroup] = []
             api = NodeApi(cluster, lambda uid: nodes[-1].pods[uid].kill())
             await api.set_up()
             ending = asyncio.create_task(api.end_deleted())
             try:
-                without = [await _ramp(api, nodes, Path(folder), 1000, None) for _ in range(3)]
-                print(f"without an agent: {sum(one.oom_kills for one in without)} OOM kills in 3")
-                found = {
-                    rate: [
-                        await _ramp(api, nodes, Path(folder), rate, server.kubeconfig)
-                        for _ in range(TIMES)
-                    ]
-                    for rate in RATES
-                }
+                yield Stage(api, server.kubeconfig, nodes, Path(path))
             finally:
                 ending.cancel()
                 await asyncio.gather(ending, return_exceptions=True)
-    kept = [_told(rate, ramps) for rate, ramps in found.items()]
+
+
+async def without_agent(at: Stage, trial: Trial) -> None:
+    """What the kernel does by itself, at the highest rate."""
+    found = [await _ramp(at, trial, trial.rates[-1], with_agent=False) for _ in range(3)]
+    print(f"without an agent: {sum(one.oom_kills for one in found)} OOM kills in 3", flush=True)
+
+
+async def try_it(at: Stage, trial: Trial) -> bool:
+    """Whether all is as it is to be, at every rate."""
+    await without_agent(at, trial)
+    kept = [await try_rate(at, trial, rate) for rate in trial.rates]
     return all(kept)
 
 
-async def _ramp(
-    api: NodeApi, nodes: list[NodeCgroup], folder: Path, rate: int, kubeconfig: Path | None
-) -> Ramp:
-    with node_cgroup(folder, LIMIT) as node:
-        nodes.append(node)
-        hog, calm = await api.add("hog", memory="10Mi"), await api.add("calm", memory="200Mi")
-        taking = node.add(hog[1])
-        node.add(calm[1]).load(1000, _CALM)
-        with contextlib.ExitStack() as stack:
-            agent = None
-            if kubeconfig is not None:
-                options = ("--kubeconfig", str(kubeconfig), "--cgroup", node.name)
-                thresholds = {
-                    "evictionHard": {"memory.available": f"{LEFT // MIB}Mi"},
-                    "enforceNodeAllocatable": [],
-                }
-                agent = stack.enter_context(agent_process(folder, *options, thresholds=thresholds))
+async def try_rate(at: Stage, trial: Trial, rate: int) -> bool:
+    """Whether all is as it is to be, at this rate."""
+    return _told(rate, [await _ramp(at, trial, rate) for _ in range(trial.times)])
+
+
+async def _ramp(at: Stage, trial: Trial, rate: int, *, with_agent: bool = True) -> Ramp:
+    with trial.make_node(at.folder, trial.limit) as node:
+        at.nodes.append(node)
+        hog, calm = await at.api.add("hog", memory="10Mi"), await at.api.add("calm", memory="200Mi")
+        node.add(hog[1]).load(rate, 2 * trial.limit // MIB)
+        node.add(calm[1]).load(1000, trial.calm)
+        left = node.room - (trial.limit - trial.left)
+        with _agent(at, trial, node, left) if with_agent else contextlib.nullcontext() as agent:
             node.pods[calm[1]].start()
-            taking.load(rate, 2 * LIMIT // MIB)
-            await asyncio.sleep(1.5)
-            ramp = await _fill(api, node, taking.uid, rate, agent)
+            await asyncio.sleep(1.5 + trial.pause * random.random())
+            ramp = await _fill(at.api, node, node.pods[hog[1]], rate, agent, node.room - left)
         for name, _ in (hog, calm):
-            await api.remove(name)
+            await at.api.remove(name)
         return ramp
 
 
+@contextlib.contextmanager
+def _agent(at: Stage, trial: Trial, node: NodeCgroup, left: int) -> Iterator[AgentProcess]:
+    options = ("--kubeconfig", str(at.kubeconfig), *node.options, *trial.options)
+    thresholds = {
+        "evictionHard": {"memory.available": f"{left // MIB}Mi"},
+        "enforceNodeAllocatable": [],
+    }
+    with agent_process(at.folder, *options, thresholds=thresholds) as agent:
+        if trial.agent_is_pod:
+            node.add("agent").take_in(agent.pid)
+        yield agent
+
+
 async def _fill(
-    api: NodeApi, node: NodeCgroup, hog: str, rate: int, agent: AgentProcess | None
+    api: NodeApi,
+    node: NodeCgroup,
+    hog: TakingPod,
+    rate: int,
+    agent: AgentProcess | None,
+    most: int,
 ) -> Ramp:
-    crossing = Crossing(node)
+    crossing = Crossing(node, most)
     crossing.start()
     before = dict(api.gone)
-    node.pods[hog].start()
-    until = time.monotonic() + LIMIT / MIB / rate + 5
-    while time.monotonic() < until and not node.pods[hog].killed and api.gone == before:
+    hog.start()
+    until = time.monotonic() + node.limit / MIB / rate + 5
+    while time.monotonic() < until and not hog.killed and api.gone == before:
         await asyncio.sleep(0.005)
     await asyncio.sleep(0.2)
     crossing.end()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import secrets
 import time
@@ -11,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 from bailiff.cluster import NotFoundError
 from tests.harness.api import NODES, PODS
 from tests.harness.objects import container, node_object, pod_object
+from tests.harness.watching import watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bailiff.cluster import Cluster
+    from tests.harness.objects import Object
 
 NODE = "node"
-_LOOK_EVERY = 0.002
 
 
 class NodeApi:
@@ -51,13 +51,19 @@ class NodeApi:
     async def end_deleted(self) -> None:
         """As a kubelet: what is deleted is ended, until cancelled."""
         while True:
-            for pod in await self.pods():
-                meta = pod["metadata"]
-                if meta.get("deletionTimestamp") and meta["name"] not in self.gone:
-                    self.gone[meta["name"]] = time.monotonic()
-                    self._end(meta["uid"])
-                    await self.remove(meta["name"])
-            await asyncio.sleep(_LOOK_EVERY)
+            # A watch that has told nothing for a while is opened anew.
+            with contextlib.suppress(TimeoutError):
+                async with watching(self._cluster, "default") as events:
+                    while (event := await events.next()) is not None:
+                        await self._end_if_deleted(event)
+
+    async def _end_if_deleted(self, event: Object) -> None:
+        meta = event["object"]["metadata"]
+        is_new = event["type"] != "DELETED" and meta["name"] not in self.gone
+        if is_new and meta.get("deletionTimestamp"):
+            self.gone[meta["name"]] = time.monotonic()
+            self._end(meta["uid"])
+            await self.remove(meta["name"])
 
     async def remove(self, name: str) -> None:
         with contextlib.suppress(NotFoundError):

@@ -14,17 +14,16 @@ from __future__ import annotations
 import argparse
 import base64
 import gzip
-import hashlib
-import io
 import json
 import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from tests.real_node.images import archive_of, garbage, image_of
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -87,7 +86,9 @@ def main() -> int:
         work.mkdir(parents=True, exist_ok=True)
         prepare(work.resolve(), Path(programs), HERE / "scenes" / f"{asked.scene}.sh")
         recorded = boot(work.resolve())
-    keep(asked.scene, recorded)
+    # Some scenes print what they have measured, and record nothing but their end.
+    if len(recorded) > 1:
+        keep(asked.scene, recorded)
     return 0 if recorded and recorded[-1]["kind"] == "end" else 1
 
 
@@ -95,27 +96,54 @@ def prepare(work: Path, programs: Path, scene: Path) -> None:
     """Everything that the node needs, in one folder."""
     if not (work / "debian").exists():
         unpack(work / "debian")
-    go_build(ROOT / "tests" / "go" / "kubelet", "k8s.io/kubernetes/cmd/kubelet", work / "kubelet")
-    go_build(HERE / "filler", "main.go", work / "filler")
-    (work / "image.tar").write_bytes(image_of((work / "filler").read_bytes()))
-    runc = work / "debian" / "usr" / "sbin" / "runc"
-    (work / "containerd.toml").write_text(_CONTAINERD.format(image=IMAGE, runc=runc))
+    runtime = work / "debian" / "usr" / "bin"
+    if scene.with_suffix(".yaml").exists():
+        runtime = prepare_kubelet(work, scene)
     (work / "cpuinfo").write_text(_CPUINFO)
     (work / "kubeconfig").write_text(json.dumps(kubeconfig()))
-    (work / "kubelet.yaml").write_bytes(scene.with_suffix(".yaml").read_bytes())
     with (work / "disk").open("wb") as disk:
         disk.truncate(_DISK)
     subprocess.run(["mkfs.ext4", "-q", "-F", work / "disk"], check=True)
     settings = {
         "WORK": work, "PROGRAMS": programs, "KUBELET": work / "kubelet", "SCENE": scene,
         "ADDRESS": ADDRESS, "IMAGE": IMAGE, "BAILIFF": f"{sys.executable} -m bailiff",
-        "PYTHONPATH": ROOT / "service",
+        "PYTHONPATH": ROOT / "service", "RUNTIME": runtime,
     }  # fmt: skip
     lines = (f"export {name}='{value}'\n" for name, value in settings.items())
     (work / "settings").write_text("".join(lines))
     first = work / "first"
     first.write_text(f"#!/bin/sh\nexec /bin/bash {HERE / 'node.sh'} {work}\n")
     first.chmod(0o755)
+
+
+def prepare_kubelet(work: Path, scene: Path) -> Path:
+    """A kubelet, an image, and a runtime; returns the folder of that."""
+    go_build(ROOT / "tests" / "go" / "kubelet", "k8s.io/kubernetes/cmd/kubelet", work / "kubelet")
+    go_build(HERE / "filler", "main.go", work / "filler")
+    program = (work / "filler").read_bytes()
+    (work / "image.tar").write_bytes(archive_of([image_of(IMAGE, program)]))
+    (work / "kubelet.yaml").write_bytes(scene.with_suffix(".yaml").read_bytes())
+    runc = work / "debian" / "usr" / "sbin" / "runc"
+    (work / "containerd.toml").write_text(_CONTAINERD.format(image=IMAGE, runc=runc))
+    if scene.stem == "garbage":
+        return prepare_garbage(work, program)
+    return work / "debian" / "usr" / "bin"
+
+
+def prepare_garbage(work: Path, program: bytes) -> Path:
+    """Images, who lists them, and a runtime that pins and mounts them, as Debian's does not.
+
+    Returns:
+        The folder of that runtime.
+    """
+    go, runtime = ROOT / "tests" / "go", work / "runtime"
+    for name in ("containerd", "containerd-shim-runc-v2"):
+        package = f"github.com/containerd/containerd/v2/cmd/{name}"
+        go_build(go / "containerd", package, runtime / name, "no_btrfs,no_devmapper,no_zfs")
+    go_build(go / "kubelet", str(HERE / "cri" / "main.go"), work / "cri")
+    for batch, images in garbage(program).items():
+        (work / f"{batch}.tar").write_bytes(archive_of(images))
+    return runtime
 
 
 def unpack(target: Path) -> None:
@@ -126,45 +154,14 @@ def unpack(target: Path) -> None:
             subprocess.run(["dpkg", "-x", package, target], check=True)
 
 
-def go_build(folder: Path, package: str, target: Path) -> None:
+def go_build(folder: Path, package: str, target: Path, tags: str = "") -> None:
     """One program, unless it is there."""
     if target.exists():
         return
     print(f"building {target.name} ...", file=sys.stderr, flush=True)
-    flags = ("-trimpath", "-ldflags", f"-s -w {_VERSION}")
+    flags = ("-trimpath", "-tags", tags, "-ldflags", f"-s -w {_VERSION}")
     command = ["go", "build", *flags, "-o", str(target), package]
     subprocess.run(command, cwd=folder, env=os.environ | _GO, check=True)
-
-
-def image_of(program: bytes) -> bytes:
-    """An archive of an image with this one program, as `ctr images import` reads it."""
-    layer = archive({"filler": program})
-    config = {
-        "architecture": "amd64",
-        "os": "linux",
-        "config": {"Entrypoint": ["/filler"]},
-        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest_of(layer)}"]},
-    }
-    told = json.dumps(config).encode()
-    name = f"{digest_of(told)}.json"
-    manifest = [{"Config": name, "RepoTags": [IMAGE], "Layers": ["layer.tar"]}]
-    return archive({name: told, "layer.tar": layer, "manifest.json": json.dumps(manifest).encode()})
-
-
-def digest_of(data: bytes) -> str:
-    """SHA-256, in hexadecimal digits."""
-    return hashlib.sha256(data).hexdigest()
-
-
-def archive(files: dict[str, bytes]) -> bytes:
-    """A tar archive of files that may be executed."""
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w") as tar:
-        for name, data in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = len(data), 0o755
-            tar.addfile(entry, io.BytesIO(data))
-    return out.getvalue()
 
 
 def kubeconfig() -> dict[str, Any]:

@@ -3,9 +3,10 @@
 # containerd, etcd, kube-apiserver and a kubelet, runs a scene, and halts.
 #
 # The host's files are its root, read-only; /mnt is a disk of its own. The settings stand in
-# WORK/settings, which is written by __main__.py, and this is called with WORK.
+# WORK/settings, which is written by __main__.py, and this is called with WORK. A scene without
+# a .yaml for the kubelet gets the bare machine.
 . "$1/settings"
-export HOME=/mnt TMPDIR=/mnt PATH="$WORK/debian/usr/bin:$WORK/debian/usr/sbin:$PROGRAMS:/usr/sbin:/usr/bin:/sbin:/bin"
+export HOME=/mnt TMPDIR=/mnt PATH="$RUNTIME:$WORK/debian/usr/bin:$WORK/debian/usr/sbin:$PROGRAMS:/usr/sbin:/usr/bin:/sbin:/bin"
 export KUBECONFIG=/mnt/kubeconfig
 
 tell() { echo "[$(cut -d' ' -f1 /proc/uptime)] $*"; }
@@ -32,6 +33,7 @@ ip link set lo up
 # An address for the node that is not loopback, of those that are for documentation.
 ip addr add "$ADDRESS/32" dev lo
 hostname node
+if [ ! -e "${SCENE%.sh}.yaml" ]; then . "$SCENE"; tell "the scene is over"; halt -f; fi
 
 containerd -c "$WORK/containerd.toml" > /mnt/log/containerd.log 2>&1 &
 etcd --data-dir /mnt/etcd --log-level error > /mnt/log/etcd.log 2>&1 &
@@ -51,7 +53,7 @@ kubectl create serviceaccount default >/dev/null
 before="${SCENE%.sh}.before"
 if [ -e "$before" ]; then . "$before"; fi
 "$KUBELET" --config "$WORK/kubelet.yaml" --kubeconfig /mnt/kubeconfig --root-dir /mnt/kubelet \
-    --hostname-override node --node-ip "$ADDRESS" -v 2 > /mnt/log/kubelet.log 2>&1 &
+    --hostname-override node --node-ip "$ADDRESS" -v "${VERBOSITY:-2}" > /mnt/log/kubelet.log 2>&1 &
 within 90 kubectl get node node
 kubectl taint node node node.kubernetes.io/not-ready- >/dev/null 2>&1
 tell "the node is registered"

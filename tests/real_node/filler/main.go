@@ -1,6 +1,7 @@
 // The one program of the image that pods of a real node run, and their sandbox.
 //
 // Called with a number it takes that many MiB of memory, 50 a second. Then it waits for its end.
+// Called with `end CODE` it ends at once.
 package main
 
 import (
@@ -21,12 +22,11 @@ const (
 var taken [][]byte
 
 func main() {
+	if len(os.Args) == 3 && os.Args[1] == "end" {
+		os.Exit(number(os.Args[2]))
+	}
 	if len(os.Args) == 2 {
-		count, err := strconv.Atoi(os.Args[1])
-		if err != nil {
-			panic(err)
-		}
-		for range count {
+		for range number(os.Args[1]) {
 			taken = append(taken, touched())
 			time.Sleep(pause)
 		}
@@ -34,6 +34,14 @@ func main() {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGINT, syscall.SIGTERM)
 	<-ended
+}
+
+func number(text string) int {
+	found, err := strconv.Atoi(text)
+	if err != nil {
+		panic(err)
+	}
+	return found
 }
 
 // Memory counts from when it has been written to.
