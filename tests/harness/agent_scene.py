@@ -235,8 +235,8 @@ class AgentScene:
         self.stopper = MadeUpStopper()
         self.wake = Wake()
         self.log = Log(text=True)
-        self.metrics = AgentMetrics(on_paper=self.settings.on_paper)
         self.standing = Standing("node", "shadow" if self.settings.shadow else "acting", self.clock)
+        self.metrics = AgentMetrics(self.standing.since_round, on_paper=self.settings.on_paper)
         self.facts = NodeFacts(
             *("node", None, None, self.settings.configuration, self.clock, self.log, self.standing),
             pods_from_kubelet=False,

@@ -39,7 +39,8 @@ def test_without_it_there_is_none():
     ("mode", "said"), [("act", None), ("dryRun", "BAILIFF_DRY_RUN"), ("shadow", "BAILIFF_SHADOW")]
 )
 def test_modes(mode, said):
-    told = settings(agents(mode=mode))
+    objects = agents(mode=mode) if mode != "shadow" else agents()
+    told = settings(objects)
     found = {name for name in ("BAILIFF_DRY_RUN", "BAILIFF_SHADOW") if name in told}
     assert found == ({said} if said else set())
 
@@ -73,7 +74,8 @@ def test_of_the_node_it_may_write_where_it_must_alone():
 
 
 def test_as_another_than_root_it_has_no_capability_and_writes_nothing_of_the_node():
-    objects = agents(root=False, runtime={"enabled": False})
+    objects = agents(root=False)
+    assert "BAILIFF_RUNTIME" not in settings(objects)
     security = container_of(objects, "agent")["securityContext"]
     assert security["capabilities"] == {"drop": ["ALL"]}
     assert "runAsUser" not in security
@@ -103,19 +105,21 @@ ACTS = {("pods", "delete"), ("pods/status", "patch"), ("events", "create")}
 
 
 def test_its_rights():
-    assert rules() == WATCHES | KUBELET | ACTS
-    assert rules(mode="shadow") == WATCHES | KUBELET
-    assert rules(keepPods=True) == WATCHES | KUBELET | ACTS - {("pods", "delete")}
-    assert rules(conditions=True) == WATCHES | KUBELET | ACTS | {("nodes/status", "patch")}
-    assert rules(kubelet={"enabled": False}) == WATCHES | ACTS
+    assert rules() == WATCHES | KUBELET
+    assert rules(mode="act") == WATCHES | KUBELET | ACTS
+    assert rules(mode="act", keepPods=True) == WATCHES | KUBELET | ACTS - {("pods", "delete")}
+    status = {("nodes/status", "patch")}
+    assert rules(mode="act", conditions=True) == WATCHES | KUBELET | ACTS | status
+    assert rules(mode="act", kubelet={"enabled": False}) == WATCHES | ACTS
     told = {"evictionHard": {"memory.available": "1Gi"}}
-    assert rules(thresholds=told) == WATCHES | ACTS | {("nodes/stats", "get")}
+    assert rules(mode="act", thresholds=told) == WATCHES | ACTS | {("nodes/stats", "get")}
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
         {"mode": "off"},
+        {"root": False, "memoryHighMark": True},
         {"paths": {"kubelet": "relative"}},
         {"runtime": {"socket": "unix:///run/x.sock"}},
         {"extraEnv": [{"name": "PYTHONPATH", "value": "/x"}]},

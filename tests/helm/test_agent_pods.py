@@ -26,7 +26,7 @@ KINDS: dict[str, Resource] = {
         ("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"),
     )
 }
-CHOSEN = {"agent": {"enabled": True}}
+CHOSEN = {"agent": {"enabled": True, "mode": "act"}}
 
 
 async def token_on(bench, account: str, pod) -> str:

@@ -38,7 +38,7 @@ def collector(runtime: NodeRuntime, pods, clock, path=None, *, on_paper=False) -
     log = Log(io.StringIO())
     remembering = Remembering(MemoryFile(path, log))
     standing = Standing("node", "acting", clock)
-    metrics = AgentMetrics(on_paper=on_paper)
+    metrics = AgentMetrics(lambda: 0.0, on_paper=on_paper)
     parts = (runtime.client, lambda: pods, remembering, standing, metrics, clock, log)
     return GarbageCollector(*parts, on_paper=on_paper)
 

@@ -118,6 +118,18 @@ async def test_the_node_at_its_limit_is_told(node, events):
     assert not events.take()
 
 
+async def test_where_a_wire_lies_a_limit_that_is_full_of_page_cache_is_nothing_to_tell(
+    node, events, tmp_path
+):
+    forgotten(tmp_path / "file", 64 * MIB)
+    (node.memory / "memory.max").write_text(str(40 * MIB))
+    events.move((200 * MIB,))
+    with reading(node.add("reads"), tmp_path / "file"):
+        await until(lambda: count(node, "max") > 10)
+    assert not events.take()
+    assert wire(node) == str(200 * MIB)
+
+
 async def test_the_wire_is_laid_beyond_what_is_in_use(node, events):
     await holding(node, 150)
     events.move((80 * MIB, 120 * MIB, 250 * MIB))

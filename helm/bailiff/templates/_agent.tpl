@@ -26,7 +26,7 @@ BAILIFF_MEMORY_HIGH_MARK: {{ $agent.memoryHighMark | quote }}
 {{- if $agent.kubelet.enabled }}
 BAILIFF_KUBELET: https://$(HOST_IP):{{ $agent.kubelet.port }}
 {{- end }}
-{{- if $agent.runtime.enabled }}
+{{- if and $agent.runtime.enabled $agent.root }}
 BAILIFF_RUNTIME: /host{{ $agent.runtime.socket }}
 BAILIFF_STOP_CONTAINERS: {{ $agent.runtime.stopContainers | quote }}
 {{- end }}

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from bailiff.kinds import Pod
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+# So often in a row the runtime has not answered, a minute between: what it said is too old by then.
+_FORGOTTEN_AFTER = 2
 
 
 class Containers:
@@ -29,6 +31,8 @@ class Containers:
         self._log = log
         self._by_pod: dict[str, dict[str, str]] = {}
         self.layers: Mapping[str, Layer] = {}
+        # In a row.
+        self._failures = 0
 
     def of(self, uid: str) -> Mapping[str, str]:
         """See KnownContainers."""
@@ -42,7 +46,11 @@ class Containers:
                 if one.state is ContainerState.RUNNING:
                     found.setdefault(one.pod_uid, {})[one.id] = one.name
             self._by_pod, self.layers = found, await self._runtime.layers()
+            self._failures = 0
         except RuntimeFailedError as error:
+            self._failures += 1
+            if self._failures >= _FORGOTTEN_AFTER:
+                self._by_pod, self.layers = {}, {}
             self._log.info("containers are not known", error=str(error))
 
     async def stop(self, pod: Pod, grace_period_seconds: int) -> bool:

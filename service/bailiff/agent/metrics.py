@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from bailiff.agent.evicting import Fate
     from bailiff.decisions.pressure.report import PressureReport
@@ -19,8 +19,13 @@ _SOON = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 5, 30)
 class AgentMetrics:
     """All of them, in a registry of their own."""
 
-    def __init__(self, *, on_paper: bool) -> None:
-        """Register; on paper nothing that counts evictions."""
+    def __init__(self, since_round: Callable[[], float], *, on_paper: bool) -> None:
+        """Register.
+
+        Args:
+            since_round: seconds since a round has ended.
+            on_paper: nobody is evicted, so that nothing counts evictions.
+        """
         self.registry = registry = CollectorRegistry()
         self._rounds = Counter(
             "bailiff_agent_rounds",
@@ -50,7 +55,7 @@ class AgentMetrics:
         self._attempts = Counter(
             "bailiff_agent_attempts",
             "Attempts to evict, by signal and fate: evicted, stopped (the API server was away), "
-            "gone, failed.",
+            "gone, refused, failed.",
             ["eviction_signal", "fate"],
             registry=registry,
         )
@@ -72,6 +77,12 @@ class AgentMetrics:
             ["what", "fate"],
             registry=registry,
         )
+
+        Gauge(
+            "bailiff_agent_since_round_seconds",
+            "Time since a round has ended; a clean-up may take minutes.",
+            registry=registry,
+        ).set_function(since_round)
 
     def begun(self, by: Iterable[str], ago: float) -> None:
         """A round begins."""

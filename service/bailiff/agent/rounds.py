@@ -116,6 +116,7 @@ class Rounds:
             began = self._parts.clock.monotonic()
             self._parts.log.debug("round", by=sorted(by), monotonic=began)
             pause = await self.one()
+            self._parts.standing.rounded()
 
     async def one(self) -> float:
         """One round, with what it comes to; seconds until the next is due by time."""

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _MOST_KEPT = 64
 _NO_THRESHOLD = "none is set, so that nobody is ever evicted for the node"
 NEVER_READ = "there was no round yet"
+# Seconds. A round waits for a pod to leave for half a minute, and before it for each request and
+# each image that is removed; no one of these takes a quarter of an hour.
+_STUCK_AFTER = 900.0
 
 
 class _Choice(NamedTuple):
@@ -53,7 +56,22 @@ class Standing:
         self._kubelets: dict[str, _Choice] = {}
         # Whoever does not answer, and what for.
         self._silent: dict[str, str] = {}
+        self._round_at = clock.elapsed()
         self._freed: deque[Mapping[str, Any]] = deque(maxlen=_MOST_KEPT)
+
+    def rounded(self) -> None:
+        """A round has ended, whatever it came to."""
+        self._round_at = self._clock.elapsed()
+
+    def since_round(self) -> float:
+        """Seconds since a round has ended, or since the start."""
+        return self._clock.elapsed() - self._round_at
+
+    @property
+    def stuck(self) -> list[str]:
+        """Why the process is to be started anew."""
+        since = self.since_round()
+        return [f"no round has ended for {since:.0f} s"] if since > _STUCK_AFTER else []
 
     def judged(self, judged: Judged, at: datetime) -> None:
         """There was a round."""

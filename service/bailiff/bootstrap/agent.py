@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
+from msgspec.structs import replace
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from bailiff.actions.on_cluster import ClusterActions
@@ -96,9 +97,9 @@ class Agent:
         self._log = log
         self._clock = SystemClock()
         self._wake = Wake()
-        self._metrics = AgentMetrics(on_paper=settings.on_paper)
         mode = "shadow" if settings.shadow else "dryRun" if settings.dry_run else "acting"
         self._standing = Standing(settings.node, mode, self._clock)
+        self._metrics = AgentMetrics(self._standing.since_round, on_paper=settings.on_paper)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run until this event is set.
@@ -217,7 +218,11 @@ class Agent:
 
     def _ways(self, readings: NodeReadings) -> Ways:
         wanted = self._settings.notices
-        return find_ways(readings.memory_cgroups(), wanted, self._log) if wanted.wanted else NO_WAYS
+        if not wanted.wanted:
+            return NO_WAYS
+        # A wire slows pods down, and on paper nothing is done to them.
+        wire = wanted.high_mark and not self._settings.on_paper
+        return find_ways(readings.memory_cgroups(), replace(wanted, high_mark=wire), self._log)
 
     def _pages(self) -> dict[str, Callable[[], Page]]:
         metrics, standing = self._metrics, self._standing
@@ -226,7 +231,7 @@ class Agent:
             return Page(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
         return {
-            "/healthz": lambda: verdict([]),
+            "/healthz": lambda: verdict(standing.stuck),
             "/readyz": lambda: verdict(standing.complaints),
             "/metrics": measured,
             "/v1/agent": lambda: as_json(standing.describe()),

@@ -71,9 +71,10 @@ async def test_who_says_nothing_is_hung_up_on(port, monkeypatch):
     assert await ask(port[0], b"GET / HT") == b""
 
 
-async def test_of_many_at_a_time_the_last_are_hung_up_on(port):
+@pytest.mark.parametrize("hosts", [["127.0.0.1"] * 8, ["127.0.0.2"] * 8 + ["127.0.0.3"] * 8])
+async def test_of_many_at_a_time_the_last_are_hung_up_on(port, hosts):
     at, _ = port
-    held = [await asyncio.open_connection("127.0.0.1", at) for _ in range(16)]
+    held = [await asyncio.open_connection("127.0.0.1", at, local_addr=(host, 0)) for host in hosts]
     await asyncio.sleep(0.05)
     assert await ask(at, b"GET /readyz HTTP/1.1\r\n\r\n") == b""
     for _, writer in held:

@@ -46,15 +46,15 @@ class MemoryEvents:
         self._lays_wire = lays_wire
         # Those that have not been reached, in rising order; the wire is laid at the first.
         self._marks: tuple[int, ...] = ()
-        # How often a wire had been tripped when this one was laid.
-        self._tripped = 0
+        # How often a wire had been tripped when this one was laid, and when that was last told.
+        self._tripped = self._heard = 0
         self._file = os.open(cgroup / _EVENTS, os.O_RDONLY | os.O_CLOEXEC)
         self._polled = Polled()
         try:
             if lays_wire:
                 # One that an agent has left that was killed slows the pods down for nothing.
                 self._write(_NO_LIMIT)
-            self._take_note()
+            self._heard = self._take_note()
             self._polled.add(self._file)
         except BaseException:
             self.close()
@@ -78,18 +78,24 @@ class MemoryEvents:
             self._lay(marks)
 
     def take(self) -> bool:
-        """Whether something was counted since this was last asked; a wire is laid further on.
+        """Whether the wire was tripped since this was last asked; it is laid further on then.
+
+        Where none lies, whatever is counted tells. Where one does, a limit that is reached is
+        mostly full of page cache, which the kernel drops a hundred times a second.
 
         Raises:
             OSError: the cgroup is gone, or may not be written any more.
         """
         if not self._polled.told():
             return False
-        tripped = self._take_note()
-        if self._marks and tripped > self._tripped:
+        tripped, heard = self._take_note(), self._heard
+        self._heard = tripped
+        if not self._marks:
+            return True
+        if tripped > self._tripped:
             # Page cache may have been taken back since, so that no more is in use than the mark.
             self._lay(self._marks[1:])
-        return True
+        return tripped > heard
 
     def close(self) -> None:
         """Take the wire down, and watch nothing any more."""

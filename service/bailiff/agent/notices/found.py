@@ -43,7 +43,7 @@ def find_ways(where: MemoryCgroups, settings: NoticeSettings, log: Log) -> Ways:
 def _cgroups(where: MemoryCgroups) -> dict[str, Path]:
     """Those that tell, by what their marks are of."""
     node, pods = where.node, where.pods
-    if where.unified and node is not None and not (node / "memory.events").exists():
+    if where.unified and node is not None and not (node / "memory.events.local").exists():
         # The root of cgroup v2, which tells nothing.
         return {} if pods is None else {PODS_FOR_NODE: pods}
     return {of: one for of, one in ((NODE, node), (PODS, pods)) if one is not None}
