@@ -95,6 +95,7 @@ class MadeUpNode:
         self.freed: list[tuple[str, ...]] = []
         # When it last measured something new; None: it does so each time.
         self.freeing_takes = 0.0
+        self.cannot_free = ""
         self.stands_still: datetime | None = None
 
     async def read(self, pods: Sequence[Pod]) -> Reading:
@@ -140,6 +141,8 @@ class MadeUpNode:
     async def free(self, steps: Sequence[ReclaimStep]) -> None:
         self.freed.append(tuple(steps))
         await asyncio.sleep(self.freeing_takes)
+        if self.cannot_free:
+            raise ReadingError("runtime", self.cannot_free)
         self.disk_free += self.garbage
         self.garbage = 0
 
@@ -211,8 +214,11 @@ class MadeUpStopper:
 
     def __init__(self) -> None:
         self.stopped: list[tuple[str, int]] = []
+        self.runs_nothing: set[str] = set()
 
-    async def stop(self, pod: Pod, grace_period_seconds: int) -> bool:
+    async def stop(self, pod: Pod, grace_period_seconds: int) -> bool | None:
+        if pod.metadata.name in self.runs_nothing:
+            return None
         self.stopped.append((pod.metadata.name, grace_period_seconds))
         return True
 
@@ -250,7 +256,9 @@ class AgentScene:
             self.log,
             partial(self.standing.silent, "the API server"),
         )
-        self.remembering = Remembering(MemoryFile(state_file, self.log))
+        self.remembering = Remembering(
+            MemoryFile(state_file, self.log), on_paper=self.settings.on_paper
+        )
         self.judge = Judge(self.settings, reclaims=reclaims)
         self.judge.recall(self.remembering.pressure)
         self.teller = Teller(

@@ -53,7 +53,7 @@ class Containers:
                 self._by_pod, self.layers = {}, {}
             self._log.info("containers are not known", error=str(error))
 
-    async def stop(self, pod: Pod, grace_period_seconds: int) -> bool:
+    async def stop(self, pod: Pod, grace_period_seconds: int) -> bool | None:
         """See Stopper: all at once, as the kubelet does (killContainersWithSyncResult)."""
         try:
             running = [
@@ -64,8 +64,10 @@ class Containers:
         except RuntimeFailedError as error:
             self._log.warning("containers not stopped", pod=pod.key, error=str(error))
             return False
+        if not running:
+            return None
         stops = [self._stop(one, pod, grace_period_seconds) for one in running]
-        return bool(stops) and all(await asyncio.gather(*stops))
+        return all(await asyncio.gather(*stops))
 
     async def _stop(self, container: str, pod: Pod, grace_period_seconds: int) -> bool:
         try:

@@ -45,7 +45,8 @@ class Fate(StrEnum):
 
     EVICTED: the API server has taken it. STOPPED: its containers were stopped, and the API server
     is to be told. GONE: there is no such pod any more. REFUSED: the API server, or who reviews
-    evictions there, says no. FAILED: it stays, for now.
+    evictions there, says no, or it has no container that could be stopped. FAILED: it stays, for
+    now.
     """
 
     EVICTED = "evicted"
@@ -58,8 +59,8 @@ class Fate(StrEnum):
 class Stopper(Protocol):
     """Who stops a pod's containers without the API server."""
 
-    async def stop(self, pod: Pod, grace_period_seconds: int) -> bool:
-        """Whether all of them were stopped; raises nothing but what is a fault of ours."""
+    async def stop(self, pod: Pod, grace_period_seconds: int) -> bool | None:
+        """Whether all of them were stopped; None: none runs. Raises faults of ours alone."""
         ...
 
 
@@ -185,7 +186,11 @@ class Evictor:
         if self._stopper is None:
             return Fate.FAILED
         grace = found.grace_period_seconds or 1
-        if not await self._stopper.stop(pod, grace):
+        stopped = await self._stopper.stop(pod, grace)
+        if stopped is None:
+            # It has ended, or never began: there is nothing to win, and it must keep nobody else.
+            return Fate.REFUSED
+        if not stopped:
             return Fate.FAILED
         why = found.message.strip()
         self._log.warning("containers stopped", pod=pod.key, uid=pod.metadata.uid, why=why)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from bailiff.agent.notices.marked import NODE, PODS, PODS_FOR_NODE
+from bailiff.decisions.decision import reference_to
 from bailiff.decisions.options import Options
 from bailiff.decisions.pressure.choosing import Outside
 from bailiff.decisions.pressure.configuring import settings_of
 from bailiff.decisions.pressure.facts import AfterReclaim, PressureFacts
 from bailiff.decisions.pressure.file_systems import tells_layout
-from bailiff.decisions.pressure.findings import by_status_alone
+from bailiff.decisions.pressure.findings import TERMS, by_status_alone
 from bailiff.decisions.pressure.judging import PressureRound
 from bailiff.decisions.pressure.memory import LONGEST_BREAK, NOTHING, Noted, memory_of, note_of
 from bailiff.decisions.pressure.notifying import marks_for_pods, usage_marks
@@ -128,8 +129,9 @@ class Judge:
         scene = Scene(circumstances.pods, circumstances.moment.now, node, neighbours=())
         outside = Outside(circumstances.wall, circumstances.refused, circumstances.refused)
         planned = PressureRound(scene, facts, _OPTIONS, reading.pods, outside)
-        by_reference = {(one.metadata.namespace, one.metadata.name): one for one in scene.pods}
-        going = (by_reference[one.pod.namespace, one.pod.name] for one in planned.report.victims)
+        # Not by name: a kubelet tells of the one that was replaced, and of the one in its place.
+        by_reference = {reference_to(one): one for one in scene.pods}
+        going = (by_reference[one.pod] for one in planned.report.victims)
         return Judged(
             replace(planned.report, candidates=()),
             tuple((pod, self._finding(planned, pod)) for pod in going),
@@ -204,6 +206,17 @@ def _marks(thresholds: Iterable[Threshold], node: NodeStats) -> Mapping[str, tup
     by_signal = ((NODE, Signal.MEMORY_AVAILABLE), (PODS, Signal.ALLOCATABLE_MEMORY_AVAILABLE))
     found = {of: marks[signal] for of, signal in by_signal if signal in marks}
     return found | {PODS_FOR_NODE: marks_for_pods(marks, node)}
+
+
+def evicted_at(pod: Pod) -> datetime | None:
+    """When it was evicted for the sake of its node; None: it was not."""
+    wanted = TERMS.condition
+    for one in pod.status.conditions:
+        if wanted is not None and replace(wanted, message=one.message) == replace(
+            one, last_transition_time=None, observed_generation=0
+        ):
+            return one.last_transition_time
+    return None
 
 
 def oldest(pods: Sequence[Pod]) -> tuple[Pod, ...]:

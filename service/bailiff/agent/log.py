@@ -5,7 +5,9 @@ structlog brings rich with it, and 7 MiB, of which the agent has 40 in all.
 
 from __future__ import annotations
 
+import io
 import os
+import select
 import sys
 import traceback
 from datetime import UTC, datetime
@@ -16,6 +18,8 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+# Characters, the last: a line is to fit into what a pipe takes at once.
+_LONGEST_TRACEBACK = 2000
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
@@ -70,7 +74,8 @@ class Log:
 
     def exception(self, event: str, **facts: object) -> None:
         """A fault of ours, with its place."""
-        self._write("error", event, {**facts, "exception": traceback.format_exc()})
+        told = traceback.format_exc()[-_LONGEST_TRACEBACK:]
+        self._write("error", event, {**facts, "exception": told})
 
     def _write(self, level: str, event: str, facts: dict[str, object]) -> None:
         if _LEVELS[level] < self._least:
@@ -82,4 +87,21 @@ class Log:
         else:
             entry = {**said, "event": event, "level": level, "timestamp": at}
             line = msgspec.json.encode(entry, enc_hook=str).decode()
-        print(line, file=self._out, flush=True)
+        self._print(line)
+
+    def _print(self, line: str) -> None:
+        """Nobody is evicted later because nobody reads the log: then lines are lost."""
+        try:
+            if self._takes_more():
+                print(line, file=self._out, flush=True)
+        except OSError:
+            # Whoever has read it is gone.
+            return
+
+    def _takes_more(self) -> bool:
+        """A pipe that does has room for 4096 bytes, which are written without a wait."""
+        try:
+            return bool(select.select([], [self._out], [], 0)[1])
+        except (io.UnsupportedOperation, ValueError):
+            # It is no file, as in tests, or its number is above 1023.
+            return True

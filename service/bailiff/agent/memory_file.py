@@ -8,6 +8,7 @@ file is root on the node.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 from typing import TYPE_CHECKING
 
@@ -70,6 +71,7 @@ class MemoryFile:
         self._log = log
         self._written = b""
         self._failed = False
+        self._lock: int | None = None
 
     def read(self) -> Remembered:
         """What was kept; nothing where there is no file, or one of no use."""
@@ -100,11 +102,36 @@ class MemoryFile:
             return
         self._written, self._failed = data, False
 
+    def lock(self) -> None:
+        """Keep others from going by this file, for as long as this process lives.
+
+        Raises:
+            OSError: another agent does; of two on one node each would evict for the same lack.
+        """
+        if self._path is None or self._lock is not None:
+            return
+        beside = self._path.with_name(f"{self._path.name}.lock")
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        try:
+            self._lock = os.open(beside, flags, 0o600)
+        except OSError as error:
+            # Where nothing can be written nothing is kept, and that is told of.
+            self._log.warning("not locked", file=str(beside), error=str(error))
+            return
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(self._lock)
+            self._lock = None
+            raise OSError(f"another agent goes by {self._path}") from error
+
     def _replace(self, data: bytes) -> None:
         """In one go: half a file would be no file."""
         assert self._path is not None  # noqa: S101 - the one caller has looked
         beside = self._path.with_name(f"{self._path.name}.new")
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        # What an agent has left that was killed, or somebody has put there: a pipe would block.
+        beside.unlink(missing_ok=True)
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)

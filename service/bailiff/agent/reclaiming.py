@@ -15,6 +15,7 @@ import msgspec
 
 from bailiff.agent.reading import ReadingError
 from bailiff.agent.runtime import RuntimeFailedError
+from bailiff.clock import SteadyTime
 from bailiff.decisions.pressure.garbage import ContainerState
 from bailiff.decisions.pressure.garbage_containers import (
     LocalPods,
@@ -87,6 +88,8 @@ class GarbageCollector:
         self._standing = standing
         self._metrics = metrics
         self._clock = clock
+        # An image is no older because a clock was stepped.
+        self._steady = SteadyTime(clock)
         self._log = log
         self._on_paper = on_paper
         self._memory = _memory_in(remembering.images)
@@ -95,14 +98,16 @@ class GarbageCollector:
         """See Reclaimer.
 
         Raises:
-            ReadingError: the runtime does not say what there is.
+            ReadingError: the runtime does not say what there is, or is slow.
         """
         try:
             async with asyncio.timeout(_LONGEST):
                 for step in steps:
                     await self._do(step)
-        except TimeoutError:
-            self._log.warning("not all could be freed in time", seconds=_LONGEST)
+        except TimeoutError as error:
+            why = f"not all could be freed within {_LONGEST:g} s, the next round goes on"
+            self._log.warning("not freed in time", seconds=_LONGEST)
+            raise ReadingError("runtime", why) from error
         except RuntimeFailedError as error:
             self._silent(error)
             why = f"what there is to free is not known: {error}"
@@ -142,7 +147,7 @@ class GarbageCollector:
         runtime, pods = self._runtime, LocalPods.of(self._pods())
         containers = await runtime.containers()
         sandboxes = await runtime.sandboxes()
-        for one in dead_containers(containers, sandboxes, pods, self._clock.now()):
+        for one in dead_containers(containers, sandboxes, pods, self._steady.now()):
             await self._try("container", one.id, self._remove(one))
         left = await runtime.containers()
         for sandbox in unused_sandboxes(await runtime.sandboxes(), left, pods):
@@ -159,7 +164,7 @@ class GarbageCollector:
         self._observe(images, containers)
         removed = [
             one.id
-            for one in unused_images(self._memory, images, containers, self._clock.now())
+            for one in unused_images(self._memory, images, containers, self._steady.now())
             if await self._try("image", one.id, self._runtime.remove_image(one.id), *one.tags)
         ]
         self._remember(forget_images(self._memory, removed))
@@ -188,7 +193,7 @@ class GarbageCollector:
     def _observe(
         self, images: Sequence[RuntimeImage], containers: Sequence[RuntimeContainer]
     ) -> None:
-        self._remember(observe_images(self._memory, images, containers, self._clock.now()))
+        self._remember(observe_images(self._memory, images, containers, self._steady.now()))
 
     def _remember(self, memory: ImageMemory) -> None:
         self._memory = memory

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bailiff.agent.evicting import Fate
-from bailiff.agent.judge import Circumstances, oldest
+from bailiff.agent.freeing import Freeing
+from bailiff.agent.judge import Circumstances, evicted_at, oldest
 from bailiff.agent.reading import ReadingError
 from bailiff.clock import Moment, SteadyTime
 from bailiff.decisions.cost import FactsError
@@ -96,21 +97,22 @@ class Rounds:
         self._steady = SteadyTime(parts.clock)
         self._measured: datetime | None = None
         self._seen_at: float | None = None
-        self._ends = False
+        self._ends = asyncio.Event()
+        self._looked_back = False
         # Whose eviction was refused, and until when others go in its place, by elapsed time.
         self._refused: dict[str, float] = {}
 
     def end(self) -> None:
         """No more rounds: `run` returns as soon as an eviction that is under way has ended."""
-        self._ends = True
+        self._ends.set()
         self._parts.wake.notice("end")
 
     async def run(self) -> None:
         """Rounds until `end` is called."""
         pause = 0.0
-        while True:
+        while not self._ends.is_set():
             by, ago = await self._parts.wake.wait(pause)
-            if self._ends:
+            if self._ends.is_set():
                 return
             self._parts.metrics.begun(by, ago)
             began = self._parts.clock.monotonic()
@@ -130,17 +132,22 @@ class Rounds:
         except Exception:
             parts.log.exception("a round could not be planned")
             return self._lose_sight("failed", "a round could not be planned, see the log")
-        if planned is None:
-            return 0.0
-        judged, reading = planned
-        parts.judge.take(judged, reading, parts.clock.elapsed())
-        self._tell(judged)
-        pause = await self._evict(judged)
-        parts.remembering.note(parts.judge.note(self._steady.now()))
+        return await self._carry_out(*planned)
+
+    async def _carry_out(self, judged: Judged, reading: Reading) -> float:
+        parts = self._parts
+        try:
+            parts.judge.take(judged, reading, parts.clock.elapsed())
+            self._tell(judged)
+            pause = await self._evict(judged)
+            parts.remembering.note(parts.judge.note(self._steady.now()))
+        except Exception:
+            parts.log.exception("a round could not be carried out")
+            return self._lose_sight("failed", "a round could not be carried out, see the log")
         return pause
 
-    async def _plan(self) -> tuple[Judged, Reading] | None:
-        """What the round comes to, the node freed first; None: something was noticed meanwhile.
+    async def _plan(self) -> tuple[Judged, Reading]:
+        """What the round comes to, the node freed first.
 
         Raises:
             ReadingError: nothing is known.
@@ -148,6 +155,7 @@ class Rounds:
         """
         parts = self._parts
         parts.facts.check()
+        await self._wait_for_those_of_before()
         reading = await parts.source.read(parts.facts.pods)
         self._check_age(reading)
         circumstances = self._circumstances()
@@ -155,29 +163,20 @@ class Rounds:
         if not judged.report.reclaim or parts.reclaimer is None or judged.victims:
             return judged, reading
         parts.teller.tell(judged.report.events)
-        again = await self._freed(parts.reclaimer, judged)
-        if again is None:
-            return None
-        return parts.judge.judge(reading, circumstances, again), reading
+        freeing = Freeing(parts, parts.reclaimer, self._circumstances, self._ends.is_set)
+        return await freeing.until_done(judged, reading)
 
-    async def _freed(self, reclaimer: Reclaimer, judged: Judged) -> Reading | None:
-        """What is measured once the node has freed what it can; None: something was noticed.
-
-        That may take minutes, in which memory may run low: what is freed by then is freed, and the
-        rest goes on with the next round that finds the disk full.
-        """
-
-        async def free() -> Reading:
-            await reclaimer.free(judged.report.reclaim)
-            return await self._parts.source.read_anew(self._parts.facts.pods)
-
-        async with asyncio.TaskGroup() as group:
-            freeing = group.create_task(free())
-            noticing = group.create_task(self._parts.wake.noticed())
-            done, _ = await asyncio.wait({freeing, noticing}, return_when=asyncio.FIRST_COMPLETED)
-            freeing.cancel()
-            noticing.cancel()
-        return freeing.result() if freeing in done else None
+    async def _wait_for_those_of_before(self) -> None:
+        """Wait for those that an agent of before has evicted a moment ago, as it would have."""
+        if self._looked_back:
+            return
+        self._looked_back = True
+        now = self._parts.clock.now()
+        for pod in self._parts.facts.pods:
+            at = evicted_at(pod)
+            left = -1.0 if at is None else _CLEAN_UP - (now - at).total_seconds()
+            if 0 < left <= _CLEAN_UP:
+                await self._clean_up([pod], left)
 
     def _circumstances(self) -> Circumstances:
         parts = self._parts
@@ -267,7 +266,7 @@ class Rounds:
         """Wait until these use nothing any more, for so long together (waitForPodsCleanup)."""
         left = list(pods)
         until = self._parts.clock.elapsed() + seconds
-        while not self._ends:
+        while not self._ends.is_set():
             left = [pod for pod in left if not self._has_gone(pod.metadata.uid)]
             if not left or self._parts.clock.elapsed() >= until:
                 break

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -14,6 +16,9 @@ from bailiff.decisions.pressure.extensions import (
 )
 from bailiff.decisions.pressure.facts import FileSystemLayout
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+
+# A DNS subdomain, as the API server demands of names of nodes.
+_NODE = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 
 
 class KubeletAccess(Struct, frozen=True, kw_only=True):
@@ -128,6 +133,13 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     status_port: int = 8084
 
     def __post_init__(self) -> None:
+        # It becomes part of a field selector, where an empty one means pods that have no node.
+        if not _NODE.fullmatch(self.node):
+            raise ValueError(f"node: must be the name of a node, got {self.node[:64]!r}")
+        if self.state_file and not Path(self.state_file).name:
+            raise ValueError(f"state_file: must be a file, got {self.state_file[:64]!r}")
+        if self.pods_from_kubelet and self.kubelet is None:
+            raise ValueError("pods are to be asked of the kubelet, and there is none")
         for name, least in (("interval", 1.0), ("stale_after", 1.0)):
             value = getattr(self, name)
             if not math.isfinite(value) or value < least:

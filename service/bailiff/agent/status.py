@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 _TIMEOUT = 5.0
 _MAX_HEAD = 8 * 1024
 _MOST_CONNECTIONS = 16
-# Of one address: so that one who holds connections open does not fail the probes.
-_MOST_OF_ONE = 8
 TEXT = "text/plain; charset=utf-8"
 JSON = "application/json"
 _REASONS = {
@@ -89,20 +87,17 @@ class StatusPort:
         task = asyncio.current_task()
         self._open[task] = writer
         try:
-            if len(self._open) <= _MOST_CONNECTIONS and self._of_peer(writer) <= _MOST_OF_ONE:
-                async with asyncio.timeout(_TIMEOUT):
-                    await self._answer(reader, writer)
+            if len(self._open) > _MOST_CONNECTIONS:
+                # The oldest has not asked for anything yet, and a probe asks at once.
+                next(iter(self._open.values())).transport.abort()
+            async with asyncio.timeout(_TIMEOUT):
+                await self._answer(reader, writer)
         except (TimeoutError, OSError) as error:
             # Whoever asked has gone, or is too slow.
             self._log.debug("not answered", error=str(error))
         finally:
             del self._open[task]
             writer.close()
-
-    def _of_peer(self, writer: asyncio.StreamWriter) -> int:
-        """How many connections are from where this one is from, itself among them."""
-        host = _host_of(writer)
-        return sum(_host_of(one) == host for one in self._open.values())
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -138,12 +133,6 @@ class StatusPort:
             return Page(b"only GET\n", 405)
         found = page()
         return found._replace(body=b"") if asked.method == "HEAD" else found
-
-
-def _host_of(writer: asyncio.StreamWriter) -> str:
-    peer = writer.get_extra_info("peername")
-    # One that has hung up already has none.
-    return str(peer[0]) if peer else ""
 
 
 class _Asked:

@@ -106,7 +106,7 @@ class Agent:
 
         Raises:
             ClusterError: there is no usable login.
-            OSError: the status port cannot be listened on.
+            OSError: the status port cannot be listened on, or another agent has the state file.
         """
         cluster = await self._cluster()
         kubelet = await owned_kubelet(self._settings, cluster, self._clock, self._log, BOUNDS)
@@ -139,9 +139,9 @@ class Agent:
             *(actions, containers if stops else None, clock, log),
             is_silent=partial(self._standing.silent, "the API server, about evictions"),
         )
-        remembering = Remembering(
-            MemoryFile(Path(settings.state_file) if settings.state_file else None, log)
-        )
+        file = MemoryFile(Path(settings.state_file) if settings.state_file else None, log)
+        file.lock()
+        remembering = Remembering(file, on_paper=settings.on_paper)
         collector = None
         if runtime is not None:
             collector = GarbageCollector(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from bailiff.agent.settings import KubeletAccess
 from bailiff.bootstrap.pressure_files import configuration_in, extensions_in, read_file
@@ -65,6 +66,11 @@ def kubelet_access(
     if not url.startswith(("https://", "http://127.0.0.1:", "http://localhost:", "http://[::1]:")):
         why = "must be https://HOST:PORT, or http:// on this machine"
         raise ValueError(f"--kubelet: {why}, got {url[:64]!r}")
+    try:
+        # It is parsed when it is asked for.
+        _ = urlsplit(url).port
+    except ValueError as error:
+        raise ValueError(f"--kubelet: {error}") from error
     ca, token, certificate, key = ("" if one is None else str(one.absolute()) for one in files)
     return KubeletAccess(
         url=url.rstrip("/"),

@@ -78,6 +78,6 @@ async def test_who_runs_is_stopped_and_nobody_else():
     runtime = MadeUpRuntime()
     assert await containers_of(runtime).stop(pod("hog"), 1)
     assert runtime.stopped == ["runs"]
-    assert not await containers_of(runtime).stop(pod("calm"), 1)
+    assert await containers_of(runtime).stop(pod("calm"), 1) is None
     runtime.refuses = {"runs"}
-    assert not await containers_of(runtime).stop(pod("hog"), 1)
+    assert await containers_of(runtime).stop(pod("hog"), 1) is False

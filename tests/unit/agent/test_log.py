@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import os
 from datetime import UTC, datetime
 
 import pytest
@@ -44,3 +46,14 @@ def test_text_for_people():
 @pytest.mark.parametrize(("level", "there"), [("debug", True), ("info", True), ("warning", False)])
 def test_levels(level, there):
     assert bool(line(level=level)) is there
+
+
+def test_a_pipe_that_nobody_reads_keeps_nobody_waiting():
+    reading, writing = os.pipe()
+    # Closing it writes what it could not write.
+    with contextlib.suppress(BrokenPipeError), os.fdopen(writing, "w") as out:
+        log = Log(out)
+        for _ in range(2000):
+            log.info("evicted", pod="a/b", why="w" * 100)
+        os.close(reading)
+        log.info("evicted")

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.looptime(start=0)
 
 
 @pytest.fixture
-def scene():
+async def scene():
     made = AgentScene(pod("hog"), pod("calm", asks="300Mi"))
     made.node.uses = {"hog": 750 * MIB, "calm": 200 * MIB}
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,17 @@ def test_the_same_is_written_once(tmp_path):
     (tmp_path / "state").unlink()
     memory.write(Remembered(pressure="x"))
     assert not (tmp_path / "state").exists()
+
+
+def test_two_agents_do_not_go_by_one_file(tmp_path):
+    first, second = (MemoryFile(tmp_path / "state", Log(io.StringIO())) for _ in range(2))
+    first.lock()
+    with pytest.raises(OSError, match="another agent"):
+        second.lock()
+
+
+def test_what_lies_where_the_new_file_is_to_be_is_replaced(tmp_path):
+    os.mkfifo(tmp_path / "state.new")
+    file = MemoryFile(tmp_path / "state", Log(io.StringIO()))
+    file.write(Remembered(pressure="x"))
+    assert file.read().pressure == "x"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -15,6 +16,8 @@ from bailiff.cluster import (
     ServerError,
     UnreachableError,
 )
+from bailiff.decisions.text import describe_time
+from bailiff.kinds import Pod, decode
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from tests.harness.agent_scene import MIB, AgentScene, pod
 
@@ -392,3 +395,105 @@ async def test_nobody_goes_by_what_was_measured_long_ago():
         scene.node.stands_still = None
         await asyncio.sleep(10)
     assert scene.api.deleted == ["hog"]
+
+
+async def test_of_two_of_one_name_the_one_that_uses_the_memory_goes():
+    scene = AgentScene(pod("hog", uid="uid-new"), HOG)
+    scene.node.uses = {"hog": 950 * MIB}
+    async with scene.running():
+        await asyncio.sleep(1)
+    # Of the new one nothing is measured, so that it is the first by rank.
+    assert scene.api.deleted == ["hog"]
+    assert scene.standing.describe()["chosen"][0]["uid"] == "uid-new"
+
+
+async def test_a_pod_without_containers_keeps_nobody_from_being_stopped():
+    scene = pressed(stops=True)
+    scene.tell_pods(HOG, CALM, pod("pending"))
+    scene.api.fails = UnreachableError("no connection")
+    scene.stopper.runs_nothing = {"pending"}
+    async with scene.running():
+        await asyncio.sleep(5)
+    assert [who for who, _ in scene.stopper.stopped] == ["hog"]
+
+
+def evicted(name: str, seconds_ago: float, clock) -> Pod:
+    at = describe_time(clock.now() - timedelta(seconds=seconds_ago))
+    body = {
+        "metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"},
+        "spec": {"nodeName": "node", "containers": [{"name": "main"}]},
+        "status": {
+            "phase": "Failed",
+            "reason": "Evicted",
+            "conditions": [
+                {
+                    "type": "DisruptionTarget",
+                    "status": "True",
+                    "reason": "TerminationByKubelet",
+                    "message": "The node was low on resource: memory.",
+                    "lastTransitionTime": at,
+                }
+            ],
+        },
+    }
+    return decode(msgspec.json.encode(body), Pod)
+
+
+@pytest.mark.parametrize(("seconds_ago", "waits"), [(5, 25), (29, 1), (40, 0), (-3600, 0)])
+async def test_after_a_restart_those_are_waited_for_that_were_evicted_a_moment_ago(
+    seconds_ago, waits
+):
+    scene = pressed()
+    gone = evicted("gone", seconds_ago, scene.clock)
+    scene.tell_pods(HOG, CALM, gone)
+    scene.node.uses |= {"gone": 0}
+    scene.node.lies_there = {"uid-gone"}
+    async with scene.running():
+        await asyncio.sleep(28)
+    assert scene.node.looks[0] == pytest.approx(waits, abs=1)
+
+
+async def test_what_is_noticed_all_the_time_keeps_no_clean_up_from_its_end():
+    scene = AgentScene(HOG, reclaims=True)
+    scene.node.uses = {"hog": 10 * MIB}
+    scene.node.disk_free, scene.node.garbage, scene.node.freeing_takes = 50 * MIB, 200 * MIB, 20.0
+    async with scene.running():
+        for _ in range(220):
+            scene.wake.notice("usage")
+            await asyncio.sleep(0.1)
+    assert scene.node.garbage == 0
+    assert len(scene.node.freed) == 1
+    assert scene.api.deleted == []
+
+
+async def test_memory_is_looked_at_while_the_node_is_freed_though_nothing_is_noticed():
+    scene = AgentScene(HOG, reclaims=True)
+    scene.node.uses = {"hog": 10 * MIB}
+    scene.node.disk_free, scene.node.garbage, scene.node.freeing_takes = 50 * MIB, 200 * MIB, 100.0
+    async with scene.running():
+        await asyncio.sleep(1)
+        scene.node.uses = {"hog": 950 * MIB}
+        await asyncio.sleep(11)
+        assert scene.api.deleted == ["hog"]
+
+
+async def test_what_cannot_be_freed_is_told_with_its_reason():
+    scene = AgentScene(HOG, reclaims=True)
+    scene.node.uses = {"hog": 10 * MIB}
+    scene.node.disk_free, scene.node.cannot_free = 50 * MIB, "the runtime does not answer"
+    async with scene.running():
+        await asyncio.sleep(1)
+    assert scene.standing.unknown == "the runtime does not answer"
+    assert scene.api.deleted == []
+
+
+async def test_on_paper_nobody_is_told_of_those_that_were_stopped(tmp_path):
+    scene = pressed(stops=True, state_file=tmp_path / "state")
+    scene.api.fails = UnreachableError("no connection")
+    async with scene.running():
+        await asyncio.sleep(1)
+    again = AgentScene(HOG, state_file=tmp_path / "state", dry_run=True)
+    async with again.running():
+        await asyncio.sleep(15)
+    assert [one.name for one in again.remembering.untold] == ["hog"]
+    assert again.api.done == []

@@ -106,6 +106,11 @@ def test_options_may_stand_in_the_environment(become, monkeypatch):
         ((*HERE, "--pressure-interval", "0.5"), "--pressure-interval"),
         ((*HERE, "--in-cluster"), "exclude each other"),
         ((*HERE, "--cgroup", "../x"), "is no path below a mount point"),
+        ((*HERE, "--node", ""), "must be the name of a node"),
+        ((*HERE, "--node", "a,spec.nodeName!=b"), "must be the name of a node"),
+        ((*HERE, "--state-file", "/"), "must be a file"),
+        ((*HERE, "--kubelet", "https://127.0.0.1:port"), "--kubelet"),
+        ((*HERE, "--kubelet-pods"), "there is none"),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_is_allowed(become, options, said):
