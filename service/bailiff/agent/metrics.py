@@ -27,6 +27,7 @@ class AgentMetrics:
             on_paper: nobody is evicted, so that nothing counts evictions.
         """
         self.registry = registry = CollectorRegistry()
+        self._on_paper = on_paper
         self._rounds = Counter(
             "bailiff_agent_rounds",
             "Rounds that were begun, by what: time, or a notice of the kernel by its way.",
@@ -55,7 +56,7 @@ class AgentMetrics:
         self._attempts = Counter(
             "bailiff_agent_attempts",
             "Attempts to evict, by signal and fate: evicted, stopped (the API server was away), "
-            "gone, refused, failed.",
+            "gone, refused, failed; onPaper: in a shadow or a dry run.",
             ["eviction_signal", "fate"],
             registry=registry,
         )
@@ -109,7 +110,7 @@ class AgentMetrics:
 
     def evicted(self, signal: str, fate: Fate) -> None:
         """An attempt has ended."""
-        self._attempts.labels(signal, fate.value).inc()
+        self._attempts.labels(signal, "onPaper" if self._on_paper else fate.value).inc()
         if fate.value in ("evicted", "stopped"):
             self._evictions.labels(signal).inc()
 

@@ -33,6 +33,9 @@ _ASK_AGAIN = 10.0
 _PODS_EVERY = 5.0
 KEEP = Keep(pod_resources=True, node_status=True)
 
+# Whom `/readyz` names where it does not answer.
+_API_SERVER = "the API server, about "
+
 
 class KubeletAnswers(Protocol):
     """The kubelet, as far as it says something else than what it measures; raises ReadingError."""
@@ -91,6 +94,7 @@ class NodeFacts:
         self._told: KubeletConfiguration | None = None
         self._listeners: list[Callable[[Pod], None]] = []
         self._when_listed: list[Callable[[], None]] = []
+        self._watches: dict[str, ListWatch[Any]] = {}
 
     def listen(self, listener: Callable[[Pod], None]) -> None:
         """Tell this one of every pod that appears or changes."""
@@ -116,6 +120,10 @@ class NodeFacts:
         Raises:
             ReadingError: which pods there are, or which thresholds count, has never been known.
         """
+        for plural, watch in self._watches.items():
+            # A watch that is open again, and has nothing to tell yet.
+            if watch.health.last_error is None:
+                self._silent(_API_SERVER + plural, "")
         if not self._listed:
             raise ReadingError("pods", "the pods of the node are not known yet")
         if self._asks_thresholds and self._told is None:
@@ -175,7 +183,6 @@ class NodeFacts:
             self._log.warning("no answer", of=who, why=why)
 
     def _take_node(self, event: WatchEvent[Node]) -> None:
-        self._silent("the API server, about nodes", "")
         match event:
             case Replaced(items=items):
                 self.node = items[0] if items else None
@@ -183,6 +190,7 @@ class NodeFacts:
                 self.node = node
             case Deleted() | Unreadable():
                 self.node = None
+        self._silent("the node", "" if self.node else f"there is none called {self._name}")
 
     async def _follow_pods(self, cluster: Cluster) -> None:
         selection = Selection(field_selector=f"spec.nodeName={self._name}")
@@ -194,14 +202,15 @@ class NodeFacts:
     def _watch(self, cluster: Cluster, resource: Any, selection: Selection) -> ListWatch[Any]:  # noqa: ANN401 - of either kind
         def told(_cause: object, error: ClusterError | None) -> None:
             if error is not None:
-                self._silent(f"the API server, about {resource.plural}", error.message)
+                self._silent(_API_SERVER + resource.plural, error.message)
 
-        return ListWatch(
+        watch = ListWatch(
             cluster, resource, self._clock, selection=selection, keep=KEEP, on_restart=told
         )
+        self._watches[resource.plural] = watch
+        return watch
 
     def _take_pod(self, event: WatchEvent[Pod]) -> None:
-        self._silent("the API server, about pods", "")
         match event:
             case Replaced(items=items):
                 self._replace(items)

@@ -47,6 +47,8 @@ _LOOK_EVERY = 1.0
 _AFTER_STOP = 3.0
 # Seconds until the next round after an eviction that failed: the node is still under pressure.
 _AFTER_FAILURE = 2.0
+# Reasons of ReadingError, see NodeFacts.check.
+_TOLD_SOON = ("pods", "configuration")
 # Seconds for which others go in the place of a pod whose eviction was refused.
 _REFUSED_FOR = 60.0
 
@@ -211,13 +213,16 @@ class Rounds:
     def _lose_sight(self, reason: str, why: str) -> float:
         parts = self._parts
         if parts.standing.lose_sight(why):
-            parts.log.warning("nobody is evicted", why=why)
+            # What is not known yet when an agent starts is no reason to worry.
+            say = parts.log.info if reason in _TOLD_SOON else parts.log.warning
+            say("nobody is evicted", why=why)
         parts.metrics.unknown(reason)
         return parts.settings.interval
 
     def _tell(self, judged: Judged) -> None:
         parts = self._parts
-        parts.standing.judged(judged, parts.clock.now())
+        if parts.standing.judged(judged, parts.clock.now()):
+            parts.log.info("the node is known")
         parts.metrics.judged(judged.report)
         parts.teller.tell(judged.report.events)
         parts.teller.publish(judged.report.conditions)

@@ -73,10 +73,12 @@ class Standing:
         since = self.since_round()
         return [f"no round has ended for {since:.0f} s"] if since > _STUCK_AFTER else []
 
-    def judged(self, judged: Judged, at: datetime) -> None:
-        """There was a round."""
+    def judged(self, judged: Judged, at: datetime) -> bool:
+        """There was a round; whether nothing was known before it."""
+        is_news = self.unknown not in ("", NEVER_READ)
         self.unknown, self._report, self._at = "", judged.report, at
         self.silent("thresholds", "" if judged.report.thresholds else _NO_THRESHOLD)
+        return is_news
 
     def lose_sight(self, why: str) -> bool:
         """Nothing is known of the node; whether that is news."""

@@ -128,7 +128,7 @@ class StatusPort:
             known = ", ".join(self._pages)
             return Page(f"no such page, there are {known}\n".encode(), 404)
         if asked.path in self._private and not ipaddress.ip_address(peer[0]).is_loopback:
-            return Page(b"only from this pod: kubectl port-forward\n", 403)
+            return Page(b"only by 127.0.0.1, in a pod by kubectl port-forward\n", 403)
         if asked.method not in ("GET", "HEAD"):
             return Page(b"only GET\n", 405)
         found = page()

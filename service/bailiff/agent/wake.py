@@ -22,10 +22,6 @@ class Wake:
         self._by.add(by)
         self._event.set()
 
-    async def noticed(self) -> None:
-        """Wait until something is noticed, and leave it to `wait`."""
-        await self._event.wait()
-
     async def wait(self, seconds: float) -> tuple[frozenset[str], float]:
         """Wait until something is noticed, or for so long.
 

@@ -155,6 +155,7 @@ class Agent:
             *(actions, facts, evictor, remembering, clock, log), publishes=settings.publishes
         )
         readings = readings_of(settings, settings.host)
+        self._check_cgroup(readings)
         notifier = Notifier(self._ways(readings), self._wake.notice, clock, log)
         source, beside = sources_of(
             *(settings, readings, answers, containers, self._standing, clock, log)
@@ -181,7 +182,10 @@ class Agent:
         )
         # It names pods; the others are numbers.
         port = StatusPort(self._pages(), log, private=frozenset({"/v1/agent"}))
-        at = await port.start(settings.status_host, settings.status_port)
+        try:
+            at = await port.start(settings.status_host, settings.status_port)
+        except OSError as error:
+            raise OSError(f"--status-port {settings.status_port}: {error}") from error
         log.info(
             "agent starts",
             node=settings.node,
@@ -215,6 +219,13 @@ class Agent:
 
             read = kubeconfig_reader(Path(access.kubeconfig), access.context or None)
         return await connect(read, self._clock, self._log, BOUNDS)
+
+    def _check_cgroup(self, readings: NodeReadings) -> None:
+        """A cgroup that is not there would look like a node that cannot be measured."""
+        node = readings.memory_cgroups().node
+        if self._settings.host.cgroup and (node is None or not node.is_dir()):
+            why = "is relative to where cgroups are mounted, and there is no"
+            raise OSError(f"--cgroup: {why} {node or self._settings.host.cgroup}")
 
     def _ways(self, readings: NodeReadings) -> Ways:
         wanted = self._settings.notices
