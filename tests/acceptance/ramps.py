@@ -134,12 +134,11 @@ async def stage(*flags: str) -> AsyncIterator[Stage]:
             nodes: list[NodeCgroup] = []
             api = NodeApi(cluster, lambda uid: nodes[-1].pods[uid].kill())
             await api.set_up()
-            ending = asyncio.create_task(api.end_deleted())
-            try:
+            # Nobody would go if that failed: so let it be heard.
+            async with asyncio.TaskGroup() as group:
+                ending = group.create_task(api.end_deleted())
                 yield Stage(api, server.kubeconfig, nodes, Path(path))
-            finally:
                 ending.cancel()
-                await asyncio.gather(ending, return_exceptions=True)
 
 
 async def without_agent(at: Stage, trial: Trial) -> None:

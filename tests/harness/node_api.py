@@ -7,7 +7,7 @@ import secrets
 import time
 from typing import TYPE_CHECKING, Any
 
-from bailiff.cluster import NotFoundError
+from bailiff.cluster import ClusterError, NotFoundError
 from tests.harness.api import NODES, PODS
 from tests.harness.objects import container, node_object, pod_object
 from tests.harness.watching import watching
@@ -51,8 +51,8 @@ class NodeApi:
     async def end_deleted(self) -> None:
         """As a kubelet: what is deleted is ended, until cancelled."""
         while True:
-            # A watch that has told nothing for a while is opened anew.
-            with contextlib.suppress(TimeoutError):
+            # A watch that has told nothing for a while, or was ended, is opened anew.
+            with contextlib.suppress(TimeoutError, ClusterError):
                 async with watching(self._cluster, "default") as events:
                     while (event := await events.next()) is not None:
                         await self._end_if_deleted(event)
