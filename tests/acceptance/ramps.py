@@ -132,7 +132,13 @@ async def stage(*flags: str) -> AsyncIterator[Stage]:
     with folder as path, KubeApiserver(flags) as server:
         async with await connect(server.kubeconfig) as cluster:
             nodes: list[NodeCgroup] = []
-            api = NodeApi(cluster, lambda uid: nodes[-1].pods[uid].kill())
+
+            def end(uid: str) -> None:
+                # The watch may tell of one of a ramp before, which has ended with its node.
+                if uid in nodes[-1].pods:
+                    nodes[-1].pods[uid].kill()
+
+            api = NodeApi(cluster, end)
             await api.set_up()
             # Nobody would go if that failed: so let it be heard.
             async with asyncio.TaskGroup() as group:

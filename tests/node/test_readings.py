@@ -145,11 +145,11 @@ def test_the_limit_of_the_node_s_cgroup_is_its_capacity() -> None:
         assert (memory.available_bytes or 0) + (memory.working_set_bytes or 0) == 128 * MIB
 
 
-def test_a_pod_that_has_gone_is_not_there() -> None:
+def test_where_all_cgroups_have_gone_nothing_is_known_of_a_pod() -> None:
     with _node() as (name, uid, _):
         readings = NodeReadings(Places(cgroup=name), "node")
         assert readings.is_there(uid)
-    assert readings.is_there(uid) is False
+    assert readings.is_there(uid) is None
     found = _summary(readings, uid)
     assert found.node.memory is None
     assert [one.memory for one in found.pods] == [None]

@@ -19,7 +19,7 @@ from tests.harness.node_needs import needs, no_cgroups
 from tests.harness.objects import object_of
 
 pytestmark = needs(no_cgroups() or ("" if assets() else WHY_NOT))
-CHOSEN = {"agent": {"enabled": True, "kubelet": {"enabled": False}}}
+CHOSEN = {"agent": {"enabled": True, "mode": "act", "kubelet": {"enabled": False}}}
 THRESHOLDS = {"evictionHard": {"memory.available": "100Mi"}, "enforceNodeAllocatable": []}
 
 
@@ -32,7 +32,7 @@ def server():
 @pytest.mark.parametrize(
     ("without", "words"),
     [
-        (None, "evicted"),
+        (None, '"event":"evicted"'),
         (Permission("pods/status", "patch"), "cannot patch resource"),
         (Permission("pods", "delete"), "cannot delete resource"),
         (Permission("pods", "watch"), "cannot watch resource"),
