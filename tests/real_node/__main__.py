@@ -3,10 +3,10 @@
     make real-node SCENE=memory
 
 It takes Linux on x86-64, root, Debian's apt-get and mkfs.ext4, the programs of `make test-assets`,
-and Go to build the kubelet, 7 minutes the first time; a run takes five. A kernel that runs as a
-process (Debian's user-mode-linux) is the machine: it needs no virtualization, sees the host's files
-read-only, and has no network but its own loopback. What it prints as RECORD goes to
-tests/cases/real_node, which tests read.
+and Go to build the kubelet, 7 minutes the first time; a run takes five, `garbage` ten to fifteen. A
+kernel that runs as a process (Debian's user-mode-linux) is the machine: it needs no virtualization,
+sees the host's files read-only, and has no network but its own loopback. What it prints as RECORD
+goes to tests/cases/real_node, which tests read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ IMAGE = "docker.io/local/filler:1"
 ADDRESS = "192.0.2.1"
 _DISK = 4 * 2**30
 _MEMORY = "1500M"
-# Seconds for a whole run; one takes about 300.
+# Seconds for a whole run; one takes about 300, `garbage` 900.
 _PATIENCE = 1500
 _GO = {"CGO_ENABLED": "0", "GOFLAGS": "-buildvcs=false"}
 _VERSION = "-X k8s.io/component-base/version.gitVersion=v1.37.1"

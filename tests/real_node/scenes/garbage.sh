@@ -1,5 +1,6 @@
 # The disk gets nearly full beside 50 images and some 30 dead containers, of which the kubelet frees so
-# many that no pod has to go. It looks at images every five minutes, so that is how long the scene takes.
+# many that no pod has to go. It looks at images every five minutes, and one look has to come after all
+# pods are there: so the scene takes ten minutes, or fifteen where that is the third.
 . "$(dirname "$SCENE")/common.inc"
 . "$(dirname "$SCENE")/garbage.inc"
 log=/mnt/log/kubelet.log

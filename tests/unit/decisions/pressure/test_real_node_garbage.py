@@ -1,7 +1,8 @@
 """What a real kubelet was recorded to free on its node (tests/real_node), freed again by our rules.
 
 The kubelet's log tells when it looked at images and what it removed, CRI what there was before and
-after. In a unit of its own it removes in no order: only what our order tells apart is compared.
+after. Images that were first seen, and last used, at the same looks go in an order that is another
+each time. So the order is compared by those looks.
 """
 
 from __future__ import annotations
@@ -302,7 +303,7 @@ def test_what_stays_and_why():
 
 
 def test_each_of_the_reasons_is_one_of_the_record():
-    """As a guard: without any of them another image would have gone."""
+    """Without any of them other images would have gone."""
     recording = recorded()
     node, memory = left_of(recording), remembered(recording)[-2]
     now = when(recording, "Attempting to delete unused images")
