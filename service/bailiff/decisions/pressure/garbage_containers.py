@@ -91,7 +91,8 @@ def dead_containers(
 
     Of a pod that is over all go, of others those that are too many. One whose state is UNKNOWN may
     run: the kubelet stops it before it removes it, and leaves it where that fails. One that was
-    made and never started is dead as well.
+    made and never started is dead as well. One whose sandbox is not listed stays: something is
+    going on with it.
 
     Args:
         containers: all that are on the node.
@@ -100,11 +101,13 @@ def dead_containers(
         now: in UTC.
         policy: which stay.
     """
-    containers = tuple(containers)
+    containers, sandboxes = tuple(containers), tuple(sandboxes)
     not_over = _not_over(containers, sandboxes, pods)
+    listed = {one.id for one in sandboxes}
     units: defaultdict[tuple[str, str], list[RuntimeContainer]] = defaultdict(list)
     for one in containers:
-        if one.state is not ContainerState.RUNNING and _age(one, now) >= policy.minimum_age:
+        dead = one.state is not ContainerState.RUNNING and one.sandbox_id in listed
+        if dead and _age(one, now) >= policy.minimum_age:
             units[one.pod_uid, one.name].append(one)
     found = (
         one
@@ -145,7 +148,7 @@ def unused_sandboxes(
 
 def _not_over(
     containers: Collection[RuntimeContainer],
-    sandboxes: Iterable[RuntimeSandbox],
+    sandboxes: Collection[RuntimeSandbox],
     pods: LocalPods,
 ) -> frozenset[str]:
     """The UIDs of pods whose containers may be needed yet.
@@ -157,7 +160,6 @@ def _not_over(
 
     A static pod of which nothing is known is not over either: it is none of the API's.
     """
-    sandboxes = tuple(sandboxes)
     listed = {one.id for one in sandboxes}
     running = ContainerState.RUNNING
     return pods.alive.union(

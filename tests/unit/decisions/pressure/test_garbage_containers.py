@@ -112,6 +112,13 @@ def test_a_pod_that_is_so_new_that_its_sandbox_was_not_listed_is_not_over():
     assert dead([container("new", "unheard of", CREATED)], []) == []
 
 
+def test_a_container_whose_sandbox_was_not_listed_stays():
+    """Were it to go, its pod would be over at the next look."""
+    made = [replace(container(which, "finished"), sandbox_id=which) for which in ("a", "b", "c")]
+    assert dead(made, [sandbox("finished", "a"), sandbox("finished", "b")]) == ["a"]
+    assert dead(made[1:], [sandbox("finished", "b")]) == []
+
+
 @pytest.mark.parametrize(("source", "uid", "over"), [
     ("api", "deleted", True),
     ("", "deleted", True),
@@ -231,7 +238,9 @@ def test_the_pods_of_a_node_are_alive_or_finished():
     }  # fmt: skip
 
 
-UIDS = st.sampled_from(["alive", "finished", "deleted", "another"])
+# Where the kubelet has each pod from, which is the same for all its sandboxes.
+SOURCES = {"alive": "api", "finished": "file", "deleted": "", "static": "file"}
+UIDS = st.sampled_from(sorted(SOURCES))
 SANDBOX_IDS = st.sampled_from(["s1", "s2", "s3", "s4"])
 SANDBOXES = st.lists(
     st.builds(
@@ -240,8 +249,7 @@ SANDBOXES = st.lists(
         pod_uid=UIDS,
         ready=st.booleans(),
         created_at=st.integers(-5, 5).map(at),
-        source=st.sampled_from(["api", "file", ""]),
-    ),
+    ).map(lambda one: replace(one, source=SOURCES[one.pod_uid])),
     unique_by=lambda one: one.id,
 )
 CONTAINERS = st.lists(
