@@ -33,6 +33,7 @@ class NodeApi:
         self._cluster = cluster
         self._end = end
         self.gone: dict[str, float] = {}
+        self._removed: set[str] = set()
 
     async def set_up(self) -> None:
         await self._cluster.create(NODES, node_object(NODE))
@@ -59,12 +60,14 @@ class NodeApi:
 
     async def _end_if_deleted(self, event: Object) -> None:
         meta = event["object"]["metadata"]
-        is_new = event["type"] != "DELETED" and meta["name"] not in self.gone
-        if is_new and meta.get("deletionTimestamp"):
+        known = event["type"] == "DELETED" or meta["name"] in self.gone.keys() | self._removed
+        if meta.get("deletionTimestamp") and not known:
             self.gone[meta["name"]] = time.monotonic()
             self._end(meta["uid"])
             await self.remove(meta["name"])
 
     async def remove(self, name: str) -> None:
+        """Of the API alone; whoever asks for it ends what the pod runs."""
+        self._removed.add(name)
         with contextlib.suppress(NotFoundError):
             await self._cluster.delete(PODS, name, "default", grace_period_seconds=0)
