@@ -136,7 +136,7 @@ class MadeUpNode:
         return FileSystemLayout()
 
     def has_gone(self, uid: str) -> bool | None:
-        return uid not in self.lies_there
+        return uid not in self.lies_there and uid.removeprefix("uid-") not in self.uses
 
     async def free(self, steps: Sequence[ReclaimStep]) -> None:
         self.freed.append(tuple(steps))
@@ -210,9 +210,10 @@ class MadeUpApi:
 
 
 class MadeUpStopper:
-    """Stops containers."""
+    """Stops containers, so that they use nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, stop: Callable[[str], object]) -> None:
+        self._stop = stop
         self.stopped: list[tuple[str, int]] = []
         self.runs_nothing: set[str] = set()
 
@@ -220,6 +221,7 @@ class MadeUpStopper:
         if pod.metadata.name in self.runs_nothing:
             return None
         self.stopped.append((pod.metadata.name, grace_period_seconds))
+        self._stop(pod.metadata.name)
         return True
 
 
@@ -238,7 +240,8 @@ class AgentScene:
         self.settings = AgentSettings(node="node", **({"configuration": LOW} | settings))
         self.node = MadeUpNode(self.clock)
         self.api = MadeUpApi(self._has_left)
-        self.stopper = MadeUpStopper()
+        self.stays_in_the_api: set[str] = set()
+        self.stopper = MadeUpStopper(lambda name: self.node.uses.pop(name, None))
         self.wake = Wake()
         self.log = Log(text=True)
         self.standing = Standing("node", "shadow" if self.settings.shadow else "acting", self.clock)
@@ -290,8 +293,9 @@ class AgentScene:
 
     def _has_left(self, pod: Pod) -> None:
         self.node.uses.pop(pod.metadata.name, None)
-        left = [one for one in self.facts.pods if one.metadata.uid != pod.metadata.uid]
-        self.tell_pods(*left)
+        if pod.metadata.name not in self.stays_in_the_api:
+            left = [one for one in self.facts.pods if one.metadata.uid != pod.metadata.uid]
+            self.tell_pods(*left)
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -141,7 +141,7 @@ def test_every_policy_has_its_binding_and_fails_closed():
     objects = render("everything")
     policies = [o for o in objects if o["kind"] == "ValidatingAdmissionPolicy"]
     bindings = [o for o in objects if o["kind"] == "ValidatingAdmissionPolicyBinding"]
-    assert len(policies) == 9
+    assert len(policies) == 10
     assert {o["spec"]["failurePolicy"] for o in policies} == {"Fail"}
     names = {o["metadata"]["name"] for o in policies}
     assert {o["spec"]["policyName"] for o in bindings} == names

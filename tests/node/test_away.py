@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 
 import pytest
 
 from bailiff.cluster import connect
 from bailiff.decisions.pressure.garbage import ContainerState
 from tests.harness.agent_process import agent_process
+from tests.harness.held import held
 from tests.harness.kube.apiserver import KubeApiserver
 from tests.harness.kube.programs import WHY_NOT, assets
 from tests.harness.node_api import NodeApi
@@ -44,14 +43,11 @@ async def test_the_api_server_hangs(tmp_path, may_stop):
             )
             with agent_process(tmp_path, *options, thresholds=THRESHOLDS) as agent:
                 await until(lambda: agent.get("/v1/agent").get("reason") == "NoPressure")
-                os.kill(server.apiserver.pid, signal.SIGSTOP)
-                try:
+                with held(server.apiserver.pid):
                     node.pods[uid].start()
                     await until(lambda: agent.lines("not evicted"), 40)
                     if may_stop:
                         await until(lambda: agent.lines("containers stopped"))
-                finally:
-                    os.kill(server.apiserver.pid, signal.SIGCONT)
                 (found,) = [one for one in await runtime.client.containers() if one.id == container]
                 stopped = found.state is ContainerState.EXITED
                 assert stopped is may_stop

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import signal
 import time
 from collections.abc import Iterator
 
@@ -14,6 +12,7 @@ import pytest
 from bailiff.agent.cri.calls import Bounds, call
 from bailiff.agent.cri.errors import CriStatusError, CriTooLongError, CriUnreachableError
 from bailiff.decisions.pressure.garbage import ContainerState
+from tests.harness.held import held
 from tests.harness.node_needs import needs, no_runtime
 from tests.harness.node_runtime import PAUSE, NodeRuntime, node_runtime
 
@@ -124,11 +123,8 @@ def deaf(runtime: NodeRuntime, container: str) -> Iterator[None]:
     """Its process is stopped, so that it does not hear that it is to end."""
     rows = runtime.daemon.ctr("--namespace", "k8s.io", "tasks", "list").stdout.splitlines()
     (pid,) = [int(row.split()[1]) for row in rows if row.startswith(container)]
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    with held(pid):
         yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
 
 
 async def test_one_that_is_stopped_during_a_call_is_unreachable_at_once(runtime: NodeRuntime):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 import time
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 
 from bailiff.cluster import connect
 from tests.harness.agent_process import AgentProcess, agent_process
+from tests.harness.held import held
 from tests.harness.kube.apiserver import KubeApiserver
 from tests.harness.kube.programs import WHY_NOT, assets
 from tests.harness.loop_disk import loop_disk
@@ -125,13 +125,10 @@ async def test_while_the_runtime_hangs_nobody_goes_for_the_disk(server, disk, ru
         (disk / "kubelet").mkdir()
         with agent_on(server, disk, runtime, tmp_path) as agent:
             await until(lambda: has_round(agent, "NoPressure"))
-            os.kill(runtime.daemon.pid, signal.SIGSTOP)
-            try:
+            with held(runtime.daemon.pid):
                 filled(disk, "full", 20)
                 await until(lambda: "no answer within" in agent.get("/v1/agent")["unknown"], 60)
                 assert agent.lines("evicted") == []
-            finally:
-                os.kill(runtime.daemon.pid, signal.SIGCONT)
             evicted = await asyncio.to_thread(agent.wait_for, "evicted")
             assert evicted["pod"] == f"default/{name}"
 

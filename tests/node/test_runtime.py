@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 
 import pytest
@@ -11,6 +9,7 @@ import pytest
 from bailiff.agent.cri.client import CriRuntime
 from bailiff.agent.cri.errors import CriTimeoutError, CriUnreachableError
 from bailiff.decisions.pressure.garbage import ContainerState
+from tests.harness.held import held
 from tests.harness.node_needs import needs, no_runtime
 from tests.harness.node_runtime import NodeRuntime, node_runtime
 
@@ -70,14 +69,11 @@ async def test_one_that_hangs_is_given_up_in_time_and_asked_again_when_it_goes_o
     runtime: NodeRuntime,
 ):
     client = CriRuntime(runtime.socket, to_answer=0.5)
-    os.kill(runtime.daemon.pid, signal.SIGSTOP)
-    try:
+    with held(runtime.daemon.pid):
         began = time.monotonic()
         with pytest.raises(CriTimeoutError, match=r"ListImages: no answer within 0.5 s"):
             await client.images()
         assert time.monotonic() - began < 5
-    finally:
-        os.kill(runtime.daemon.pid, signal.SIGCONT)
     assert await runtime.client.images()
 
 

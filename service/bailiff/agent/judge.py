@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -20,13 +21,14 @@ from bailiff.decisions.pressure.notifying import marks_for_pods, usage_marks
 from bailiff.decisions.pressure.observations import measured_at
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.state import PressureState
+from bailiff.decisions.pressure.strangers import Strangers, describe, strangers
 from bailiff.decisions.pressure.versions import told_version
 from bailiff.decisions.system import Scene
 from bailiff.kinds.node import Node, NodeMeta
 from bailiff.kinds.stats import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from bailiff.agent.reading import Reading
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.pressure.thresholds import Threshold
     from bailiff.kinds import Pod
     from bailiff.kinds.kubelet_configuration import KubeletConfiguration
-    from bailiff.kinds.stats import NodeStats
+    from bailiff.kinds.stats import NodeStats, PodStats
 
 # Pods take no trace along; who asks why asks the decision API.
 _OPTIONS = Options(explain=False)
@@ -74,12 +76,16 @@ class Judged(NamedTuple):
         victims: who goes, each with what is said of it, in this order.
         is_hard: those that go by rank go for a hard threshold.
         marks: of memory in use that are to be reached yet, by what they are of, see the notices.
+        waits: why nobody goes though somebody was chosen; empty: there is no reason.
+        unmeasured: how many of the pods that were ranked have no numbers, so that they go first.
     """
 
     report: PressureReport
     victims: tuple[tuple[Pod, Finding], ...]
     is_hard: bool
     marks: Mapping[str, tuple[int, ...]]
+    waits: str = ""
+    unmeasured: int = 0
 
 
 class Judge:
@@ -105,6 +111,7 @@ class Judge:
         self._judged_at: float | None = None
         self._remembered = ""
         self._noted = NOTHING
+        self._strangers = Strangers()
 
     def recall(self, text: str) -> None:
         """Go on where an agent of before has stopped; what it cannot read is nothing."""
@@ -128,15 +135,20 @@ class Judge:
         node = circumstances.node or Node(metadata=NodeMeta(name=self._settings.node))
         scene = Scene(circumstances.pods, circumstances.moment.now, node, neighbours=())
         outside = Outside(circumstances.wall, circumstances.refused, circumstances.refused)
-        planned = PressureRound(scene, facts, _OPTIONS, reading.pods, outside)
+        # Measured where somebody needs it, and once.
+        measured = cache(reading.pods)
+        planned = PressureRound(scene, facts, _OPTIONS, measured, outside)
+        waits = self._why_nobody_goes(planned, circumstances, measured)
         # Not by name: a kubelet tells of the one that was replaced, and of the one in its place.
         by_reference = {reference_to(one): one for one in scene.pods}
-        going = (by_reference[one.pod] for one in planned.report.victims)
+        going = () if waits else (by_reference[one.pod] for one in planned.report.victims)
         return Judged(
             replace(planned.report, candidates=()),
             tuple((pod, self._finding(planned, pod)) for pod in going),
             planned.is_hard,
             _marks(settings_of(facts).thresholds, reading.node),
+            waits,
+            len(planned.unmeasured),
         )
 
     def take(self, judged: Judged, reading: Reading, elapsed: float) -> None:
@@ -156,6 +168,19 @@ class Judge:
         if note.key != self._noted.key:
             self._noted = note
         return self._noted.text
+
+    def _why_nobody_goes(
+        self,
+        planned: PressureRound,
+        circumstances: Circumstances,
+        measured: Callable[[], Sequence[PodStats]],
+    ) -> str:
+        # What one uses that has finished will be free soon, too.
+        pods = [one for one in circumstances.pods if not one.is_finished]
+        in_use = self._settings.extensions.memory_in_use
+        found = strangers(planned.report, pods, measured, in_use)
+        waits = self._strangers.waited_for(found, circumstances.moment.elapsed)
+        return "" if waits is None else describe(waits)
 
     def _facts(
         self, reading: Reading, circumstances: Circumstances, again: Reading | None

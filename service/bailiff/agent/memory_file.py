@@ -53,7 +53,7 @@ class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         pressure: as the worker's annotation has it, see decisions/pressure/memory.py.
-        images: as decisions/pressure/garbage.py has it, as JSON.
+        images: as decisions/pressure/garbage_images.py has it, as JSON.
         untold: whom the API server does not know of yet.
     """
 

@@ -11,9 +11,10 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bailiff.agent.clean_up import CLEAN_UP, LOOK_EVERY, CleanUp
 from bailiff.agent.evicting import Fate
 from bailiff.agent.freeing import Freeing
-from bailiff.agent.judge import Circumstances, evicted_at, oldest
+from bailiff.agent.judge import Circumstances, oldest
 from bailiff.agent.reading import ReadingError
 from bailiff.clock import Moment, SteadyTime
 from bailiff.decisions.cost import FactsError
@@ -21,7 +22,6 @@ from bailiff.decisions.pressure.findings import went_by_rank
 from bailiff.decisions.pressure.observations import measured_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
     from bailiff.agent.evicting import Evictor
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from bailiff.decisions.decision import Finding
     from bailiff.kinds import Pod
 
-# Seconds, podCleanupTimeout and podCleanupPollFreq of pkg/kubelet/eviction/eviction_manager.go.
-_CLEAN_UP = 30.0
-_LOOK_EVERY = 1.0
 # Seconds for which one is waited for whose containers were stopped: its kubelet starts them again.
 _AFTER_STOP = 3.0
 # Seconds until the next round after an eviction that failed: the node is still under pressure.
@@ -100,7 +97,9 @@ class Rounds:
         self._measured: datetime | None = None
         self._seen_at: float | None = None
         self._ends = asyncio.Event()
-        self._looked_back = False
+        self._clean_up = CleanUp(
+            parts.source, parts.facts, parts.clock, parts.log, self._ends.is_set
+        )
         # Whose eviction was refused, and until when others go in its place, by elapsed time.
         self._refused: dict[str, float] = {}
 
@@ -157,7 +156,7 @@ class Rounds:
         """
         parts = self._parts
         parts.facts.check()
-        await self._wait_for_those_of_before()
+        await self._clean_up.of_before()
         reading = await parts.source.read(parts.facts.pods)
         self._check_age(reading)
         circumstances = self._circumstances()
@@ -167,18 +166,6 @@ class Rounds:
         parts.teller.tell(judged.report.events)
         freeing = Freeing(parts, parts.reclaimer, self._circumstances, self._ends.is_set)
         return await freeing.until_done(judged, reading)
-
-    async def _wait_for_those_of_before(self) -> None:
-        """Wait for those that an agent of before has evicted a moment ago, as it would have."""
-        if self._looked_back:
-            return
-        self._looked_back = True
-        now = self._parts.clock.now()
-        for pod in self._parts.facts.pods:
-            at = evicted_at(pod)
-            left = -1.0 if at is None else _CLEAN_UP - (now - at).total_seconds()
-            if 0 < left <= _CLEAN_UP:
-                await self._clean_up([pod], left)
 
     def _circumstances(self) -> Circumstances:
         parts = self._parts
@@ -223,6 +210,8 @@ class Rounds:
         parts = self._parts
         if parts.standing.judged(judged, parts.clock.now()):
             parts.log.info("the node is known")
+        if parts.standing.waits(judged.waits):
+            parts.log.warning("nobody is evicted yet", why=judged.waits)
         parts.metrics.judged(judged.report)
         parts.teller.tell(judged.report.events)
         parts.teller.publish(judged.report.conditions)
@@ -231,6 +220,7 @@ class Rounds:
     async def _evict(self, judged: Judged) -> float:
         """Seconds until the next round."""
         parts = self._parts
+        unseen = self._clean_up.unseen(pod for pod, _ in judged.victims)
         fates = [await self._evict_one(pod, found, judged) for pod, found in judged.victims]
         if not fates or parts.settings.on_paper:
             # Where nobody leaves there is nothing to wait for, and nothing to follow up.
@@ -241,8 +231,9 @@ class Rounds:
             if fate in (Fate.EVICTED, Fate.STOPPED)
         ]
         if not going:
-            return _LOOK_EVERY if Fate.GONE in fates or Fate.REFUSED in fates else _AFTER_FAILURE
-        await self._clean_up(going, _AFTER_STOP if Fate.STOPPED in fates else _CLEAN_UP)
+            return LOOK_EVERY if Fate.GONE in fates or Fate.REFUSED in fates else _AFTER_FAILURE
+        seconds = _AFTER_STOP if Fate.STOPPED in fates else CLEAN_UP
+        await self._clean_up.until_left(going, seconds, unseen)
         parts.notifier.renew()
         return 0.0
 
@@ -266,22 +257,3 @@ class Rounds:
             case Fate.REFUSED:
                 self._refused[uid] = parts.clock.elapsed() + _REFUSED_FOR
         return fate
-
-    async def _clean_up(self, pods: Sequence[Pod], seconds: float) -> None:
-        """Wait until these use nothing any more, for so long together (waitForPodsCleanup)."""
-        left = list(pods)
-        until = self._parts.clock.elapsed() + seconds
-        while not self._ends.is_set():
-            left = [pod for pod in left if not self._has_gone(pod.metadata.uid)]
-            if not left or self._parts.clock.elapsed() >= until:
-                break
-            await asyncio.sleep(_LOOK_EVERY)
-        for pod in left:
-            self._parts.log.info("has not left yet", pod=pod.key, seconds=seconds)
-
-    def _has_gone(self, uid: str) -> bool:
-        """By what the node says, else by the API server."""
-        gone = self._parts.source.has_gone(uid)
-        if gone is None:
-            return all(one.metadata.uid != uid for one in self._parts.facts.pods)
-        return gone

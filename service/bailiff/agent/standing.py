@@ -51,6 +51,8 @@ class Standing:
         self.unknown = NEVER_READ
         self._report: PressureReport | None = None
         self._at: datetime | None = None
+        self._waits = ""
+        self._unmeasured = 0
         # By UID: whom we chose, and whom the node's kubelet has evicted, when each was first seen.
         self._chosen: dict[str, _Choice] = {}
         self._kubelets: dict[str, _Choice] = {}
@@ -77,7 +79,14 @@ class Standing:
         """There was a round; whether nothing was known before it."""
         is_news = self.unknown not in ("", NEVER_READ)
         self.unknown, self._report, self._at = "", judged.report, at
+        self._unmeasured = judged.unmeasured
         self.silent("thresholds", "" if judged.report.thresholds else _NO_THRESHOLD)
+        return is_news
+
+    def waits(self, why: str) -> bool:
+        """Nobody goes though somebody is chosen; empty: that is not so. Whether that is news."""
+        is_news = bool(why) and not self._waits
+        self._waits = why
         return is_news
 
     def lose_sight(self, why: str) -> bool:
@@ -129,6 +138,8 @@ class Standing:
                 "asOf": describe_time(self._at),
                 "reason": report.reason,
                 "message": report.message,
+                "waits": self._waits,
+                "unmeasuredPods": self._unmeasured,
                 "conditions": [one.type for one in report.conditions if one.status == "True"],
                 "thresholds": report.thresholds,
                 "layout": report.layout,

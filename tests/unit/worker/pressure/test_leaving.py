@@ -86,13 +86,10 @@ def test_of_pods_that_have_left_nothing_is_kept(leaving):
         leaving.is_news(f"news-{number}")
         leaving.add(f"measured-{number}", 100.0, grace=0)
         leaving.add(f"unmeasured-{number}", 100.0, grace=0, measured=False)
-    leaving.waits_for_stranger(["stranger"], 100.0)
     for uid in [*leaving._until, *leaving._seen]:
         leaving.forget(uid)
     leaving.look(set(), set(), Moment(START, 110.0))
-    leaving.waits_for_stranger([], 701.0)
-    kept = (leaving._until, leaving._seen, leaving._unmeasured, leaving._strangers)
-    assert not any(kept)
+    assert not any((leaving._until, leaving._seen, leaving._unmeasured))
 
 
 def test_whoever_was_not_measured_is_waited_for_once(leaving):
@@ -106,14 +103,6 @@ def test_whoever_was_not_measured_is_waited_for_once(leaving):
     assert not leaving
 
 
-def test_a_round_in_which_nobody_goes_forgets_no_stranger(leaving):
-    """Nobody is asked about then, as where nothing new was measured."""
-    assert leaving.waits_for_stranger(["u1"], 100.0)
-    assert not leaving.waits_for_stranger([], 110.0)
-    assert not leaving.waits_for_stranger(["u1"], 230.0)
-    assert leaving.waits_for_stranger(["u1"], 900.0)
-
-
 @pytest.mark.parametrize(("measured", "before"), [(-1, True), (2, True), (3, False)])
 def test_once_a_pod_has_left_what_was_measured_before_counts_no_more(leaving, measured, before):
     signal = Signal.MEMORY_AVAILABLE
@@ -124,16 +113,3 @@ def test_once_a_pod_has_left_what_was_measured_before_counts_no_more(leaving, me
     leaving.look(set(), set(), Moment(START, 110.0))
     assert leaving.was_measured_before(report) is before
     assert not leaving.was_measured_before(report)
-
-
-def test_so_many_strangers_are_kept_and_no_more(leaving):
-    assert leaving.waits_for_stranger([f"u{number}" for number in range(5000)], 100.0)
-    assert len(leaving._strangers) == 1024
-
-
-def test_a_stranger_is_waited_for_two_minutes(leaving):
-    assert leaving.waits_for_stranger(["u1"], 100.0)
-    assert leaving.waits_for_stranger(["u1"], 219.9)
-    assert not leaving.waits_for_stranger(["u1"], 220.0)
-    assert leaving.waits_for_stranger(["u1", "u2"], 221.0)
-    assert not leaving.waits_for_stranger([], 222.0)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from bailiff.decisions.pressure.findings import EVICTED
+from bailiff.decisions.pressure.strangers import Strangers, describe
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -13,35 +14,20 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Moment
     from bailiff.decisions.pressure.report import PressureReport
+    from bailiff.decisions.pressure.strangers import Stranger
     from bailiff.kinds import Pod
 
 # Seconds, podCleanupTimeout in pkg/kubelet/eviction/eviction_manager.go.
 _CLEAN_UP = 30.0
 # Seconds of a grace period that are waited for at most, whatever a pod was given.
 _LONGEST_GRACE = 3600.0
-# Seconds for which a pod is waited for that is measured and that the API does not tell of: longer
-# than a watch of pods may be dead unnoticed (ClusterSettings.watch_idle_timeout).
-_UNKNOWN = 120.0
-
-
-# Seconds after which a stranger that nobody has asked about is one anew, and how many are kept.
-_FORGOTTEN = 600.0
-_MOST_STRANGERS = 1024
 # Two clocks of one cluster differ by less.
 _CLOCKS_DIFFER = timedelta(seconds=2)
 
 
 # Why nobody goes though somebody is chosen, as /v1/queue tells.
 LEAVES = "Waits: a pod that was evicted has not left yet"
-_STRANGER = "Waits: a pod that the API does not tell of uses more memory than whoever is to go"
 _NOT_NEW = "Waits: nothing was measured since the last pod has left"
-
-
-class _Stranger(NamedTuple):
-    """Since when, and when last, somebody has asked about it, by elapsed time."""
-
-    since: float
-    seen: float
 
 
 class Leaving:
@@ -55,8 +41,7 @@ class Leaving:
         self._looked = False
         # Of those that leave whoever was not measured before: that they are not proves nothing.
         self._unmeasured: set[str] = set()
-        # Measured pods that the API does not tell of, by UID, since when by elapsed time.
-        self._strangers: dict[str, _Stranger] = {}
+        self._strangers = Strangers()
         # When somebody was last found to have left, by the wall clock, until a round was planned.
         self._left_at: datetime | None = None
 
@@ -143,33 +128,18 @@ class Leaving:
         self._unmeasured &= self._until.keys()
 
     def why_nobody_goes(
-        self, report: PressureReport, strangers: Iterable[str], elapsed: float
+        self, report: PressureReport, found: Iterable[Stranger], elapsed: float
     ) -> str:
         """A reason why whoever a round has chosen does not go; empty: there is none.
 
         Args:
             report: of the round.
-            strangers: as of `waits_for_stranger`.
+            found: pods that are measured and that the API does not tell of, see `strangers`.
             elapsed: seconds, by the clock's `elapsed`.
         """
         # Both are to be asked in each round.
-        is_old, waits = (
-            self.was_measured_before(report),
-            self.waits_for_stranger(strangers, elapsed),
-        )
-        return _NOT_NEW if is_old else _STRANGER if waits else ""
-
-    def waits_for_stranger(self, strangers: Iterable[str], elapsed: float) -> bool:
-        """Whether one of these is waited for.
-
-        Args:
-            strangers: UIDs of pods that are measured and that the API does not tell of: it will
-                tell, or it has told that they are gone, and what they use will soon be free.
-            elapsed: seconds, by the clock's `elapsed`.
-        """
-        # A round in which nobody is to go does not ask for any.
-        kept = {uid: one for uid, one in self._strangers.items() if elapsed - one.seen < _FORGOTTEN}
-        seen = {uid: kept[uid].since if uid in kept else elapsed for uid in strangers}
-        kept |= {uid: _Stranger(since, elapsed) for uid, since in seen.items()}
-        self._strangers = dict(list(kept.items())[-_MOST_STRANGERS:])
-        return any(elapsed - since < _UNKNOWN for since in seen.values())
+        is_old = self.was_measured_before(report)
+        stranger = self._strangers.waited_for(found, elapsed)
+        if is_old:
+            return _NOT_NEW
+        return "" if stranger is None else f"Waits: {describe(stranger)}"

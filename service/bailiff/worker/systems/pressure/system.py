@@ -17,6 +17,7 @@ from bailiff.decisions.pressure.choosing import Outside
 from bailiff.decisions.pressure.file_systems import tells_layout
 from bailiff.decisions.pressure.findings import SYSTEM, by_status_alone, went_by_rank
 from bailiff.decisions.pressure.judging import PressureRound
+from bailiff.decisions.pressure.strangers import strangers
 from bailiff.worker.execute.outcomes import EVICTED, may_be_ours
 from bailiff.worker.systems.pressure.fleet import STATES, Fleet
 from bailiff.worker.systems.pressure.following import Configured, Following
@@ -24,7 +25,6 @@ from bailiff.worker.systems.pressure.leaving import LEAVES
 from bailiff.worker.systems.pressure.metrics import PressureMetrics
 from bailiff.worker.systems.pressure.node_writer import NodeWriter
 from bailiff.worker.systems.pressure.round_facts import facts_of
-from bailiff.worker.systems.pressure.strangers import strangers
 from bailiff.worker.systems.pressure.telling import NodeTeller
 from bailiff.worker.systems.pressure.watched_node import Planned
 from bailiff.worker.systems.system import SystemInWorker
@@ -236,7 +236,8 @@ class PressureInWorker(SystemInWorker):
             watched.layout = planned.report.layout
         report = replace(planned.report, candidates=())
         if may_go:
-            unknown = strangers(planned.report, pods, measured, self._mode.extensions.memory_in_use)
+            in_use = self._mode.extensions.memory_in_use
+            unknown = strangers(planned.report, pods, lambda: measured.pods, in_use)
             watched.waits = watched.leaving.why_nobody_goes(report, unknown, elapsed)
             self._take(watched, planned, report, () if watched.waits else pods)
         else:

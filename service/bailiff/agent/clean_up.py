@@ -1,0 +1,96 @@
+"""Waiting for those who were evicted, as waitForPodsCleanup in the kubelet's eviction manager."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from bailiff.agent.judge import evicted_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from bailiff.agent.log import Log
+    from bailiff.agent.node_facts import NodeFacts
+    from bailiff.agent.reading import Source
+    from bailiff.clock import Clock
+    from bailiff.kinds import Pod
+
+# Seconds, podCleanupTimeout and podCleanupPollFreq of pkg/kubelet/eviction/eviction_manager.go.
+CLEAN_UP = 30.0
+LOOK_EVERY = 1.0
+
+
+class CleanUp:
+    """Waits, so that nobody else goes for what is about to be free."""
+
+    def __init__(
+        self,
+        source: Source,
+        facts: NodeFacts,
+        clock: Clock,
+        log: Log,
+        ends: Callable[[], bool],
+    ) -> None:
+        """Prepare.
+
+        Args:
+            source: says who uses something yet.
+            facts: says who is there yet, where the source does not know.
+            clock: counts the seconds.
+            log: hears who has not left.
+            ends: nobody is to be waited for any more.
+        """
+        self._source = source
+        self._facts = facts
+        self._clock = clock
+        self._log = log
+        self._ends = ends
+        self._looked_back = False
+
+    def unseen(self, pods: Iterable[Pod]) -> frozenset[str]:
+        """UIDs of those that use nothing that can be seen, though nobody has evicted them yet.
+
+        That nothing of them is seen afterwards proves nothing: they have left when the API says so.
+        """
+        uids = (one.metadata.uid for one in pods)
+        return frozenset(uid for uid in uids if self._source.has_gone(uid))
+
+    async def until_left(
+        self, pods: Iterable[Pod], seconds: float, unseen: Collection[str] = ()
+    ) -> None:
+        """Wait until these use nothing any more, for so long together.
+
+        Args:
+            pods: who were evicted.
+            seconds: at most.
+            unseen: see `unseen`, of before they were evicted.
+        """
+        left = list(pods)
+        until = self._clock.elapsed() + seconds
+        while not self._ends():
+            left = [pod for pod in left if not self._has_left(pod.metadata.uid, unseen)]
+            if not left or self._clock.elapsed() >= until:
+                break
+            await asyncio.sleep(LOOK_EVERY)
+        for pod in left:
+            self._log.info("has not left yet", pod=pod.key, seconds=seconds)
+
+    async def of_before(self) -> None:
+        """Wait for those that an agent of before has evicted a moment ago, as it would have."""
+        if self._looked_back:
+            return
+        self._looked_back = True
+        now = self._clock.now()
+        for pod in self._facts.pods:
+            at = evicted_at(pod)
+            left = -1.0 if at is None else CLEAN_UP - (now - at).total_seconds()
+            if 0 < left <= CLEAN_UP:
+                await self.until_left([pod], left)
+
+    def _has_left(self, uid: str, unseen: Collection[str]) -> bool:
+        """By what the node says, else by the API server."""
+        gone = None if uid in unseen else self._source.has_gone(uid)
+        if gone is None:
+            return all(one.metadata.uid != uid for one in self._facts.pods)
+        return gone

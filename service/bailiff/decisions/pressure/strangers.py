@@ -1,0 +1,127 @@
+"""Pods that are measured on a node, and that the API does not tell of: nobody goes for them, yet.
+
+No kubelet measures a pod that it does not know. Whoever looks from outside, or takes its pods from
+the API, may: a watch may be behind, and will tell of the pod, which would go first; or it has told
+that the pod is gone, and what that uses will be free soon.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from bailiff.decisions.pressure.signals import MEMORY
+from bailiff.decisions.pressure.usage import memory_in_use
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from bailiff.decisions.pressure.extensions import MemoryInUse
+    from bailiff.decisions.pressure.report import PressureReport
+    from bailiff.kinds import Pod
+    from bailiff.kinds.stats import PodReference, PodStats
+
+# Seconds for which one is waited for: longer than a watch of pods may be dead unnoticed
+# (ClusterSettings.watch_idle_timeout).
+_WAITED_FOR = 120.0
+# Seconds after which one that nobody has asked about is one anew, and how many are kept.
+_FORGOTTEN = 600.0
+_MOST_KEPT = 1024
+
+
+class Stranger(NamedTuple):
+    """One that uses more memory than somebody who is to go for it.
+
+    Attributes:
+        who: as it was measured; the name may be missing.
+        used: bytes of memory.
+    """
+
+    who: PodReference
+    used: int
+
+
+def strangers(
+    report: PressureReport,
+    pods: Iterable[Pod],
+    measured: Callable[[], Iterable[PodStats]],
+    in_use: MemoryInUse,
+) -> Iterator[Stranger]:
+    """Those that use more memory than somebody who is to go for it.
+
+    Args:
+        report: of the round.
+        pods: of the node, as the API tells.
+        measured: tells what was measured of pods; asked only where somebody goes for memory.
+        in_use: what counts as in use.
+    """
+    least = _least_used(report)
+    if least is None:
+        return
+    uids, names = set(), set()
+    for pod in pods:
+        uids.add(pod.metadata.uid)
+        names.add((pod.metadata.namespace, pod.metadata.name))
+    for one in measured():
+        who = one.pod_ref
+        # A static pod has another UID in the API, and the same name.
+        if who.uid in uids or (who.namespace, who.name) in names:
+            continue
+        used = memory_in_use(one.memory, in_use) or 0
+        if used > least:
+            yield Stranger(who, used)
+
+
+def _least_used(report: PressureReport) -> int | None:
+    """By one of those who go for memory; None: nobody does."""
+    if report.starved is None or report.starved.resource != MEMORY:
+        return None
+    going = {one.pod for one in report.victims}
+    return min((one.used for one in report.candidates if one.pod in going), default=None)
+
+
+class _Since(NamedTuple):
+    """Since when, and when last, somebody has asked about it, by elapsed time."""
+
+    first: float
+    last: float
+
+
+class Strangers:
+    """For which of them nobody goes, and for how long."""
+
+    def __init__(self) -> None:
+        """None is known yet."""
+        # By UID.
+        self._known: dict[str, _Since] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def waited_for(self, found: Iterable[Stranger], elapsed: float) -> Stranger | None:
+        """One of them for which nobody goes yet, the largest; None: there is none.
+
+        Args:
+            found: in this round, as `strangers` has them.
+            elapsed: seconds, by the clock's `elapsed`.
+        """
+        # A round in which nobody is to go does not ask for any.
+        kept = {uid: one for uid, one in self._known.items() if elapsed - one.last < _FORGOTTEN}
+        waits = None
+        for one in found:
+            uid = one.who.uid
+            first = kept[uid].first if uid in kept else elapsed
+            kept[uid] = _Since(first, elapsed)
+            if elapsed - first < _WAITED_FOR and (waits is None or one.used > waits.used):
+                waits = one
+        self._known = dict(list(kept.items())[-_MOST_KEPT:])
+        return waits
+
+
+def describe(one: Stranger) -> str:
+    """Why nobody goes, for people."""
+    who = one.who
+    name = f"{who.namespace}/{who.name}" if who.name else "pod"
+    return (
+        f"{name} ({who.uid}), which the API does not tell of, uses {one.used} bytes of memory: "
+        "more than whoever is to go"
+    )
