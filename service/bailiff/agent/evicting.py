@@ -178,6 +178,9 @@ class Evictor:
             except ConflictError:
                 # Its kubelet writes at the same time.
                 continue
+            except _GONE:
+                # It had nothing left to end.
+                return
             except ClusterError as error:
                 self._log.info("phase not written", pod=pod.key, error=str(error))
             return

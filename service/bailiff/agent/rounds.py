@@ -239,8 +239,11 @@ class Rounds:
 
     async def _evict_one(self, pod: Pod, found: Finding, judged: Judged) -> Fate:
         parts, uid = self._parts, pod.metadata.uid
-        parts.standing.chosen(pod, found, parts.clock.now())
+        is_news = parts.standing.chosen(pod, found, parts.clock.now())
         if parts.settings.shadow:
+            if is_news:
+                why = found.message.strip()
+                parts.log.info("would be evicted", pod=pod.key, uid=pod.metadata.uid, why=why)
             return Fate.FAILED
         hard = judged.is_hard and went_by_rank(found)
         fate = await parts.evictor.evict(pod, found, hard=hard)

@@ -136,14 +136,20 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         # It becomes part of a field selector, where an empty one means pods that have no node.
         if not _NODE.fullmatch(self.node):
             raise ValueError(f"node: must be the name of a node, got {self.node[:64]!r}")
+        if self.runtime and not self.runtime.removeprefix("unix://").startswith("/"):
+            why = "must be the path of a unix socket, from / on"
+            raise ValueError(f"runtime: {why}, got {self.runtime[:64]!r}")
         if self.state_file and not Path(self.state_file).name:
             raise ValueError(f"state_file: must be a file, got {self.state_file[:64]!r}")
-        if self.pods_from_kubelet and self.kubelet is None:
-            raise ValueError("pods are to be asked of the kubelet, and there is none")
         for name, least in (("interval", 1.0), ("stale_after", 1.0)):
             value = getattr(self, name)
             if not math.isfinite(value) or value < least:
                 raise ValueError(f"{name}: must be {least:g} s or more")
+        self._check_sources()
+
+    def _check_sources(self) -> None:
+        if self.pods_from_kubelet and self.kubelet is None:
+            raise ValueError("pods are to be asked of the kubelet, and there is none")
         if self.kubelet is None and not self.own_readings:
             raise ValueError("there is neither a kubelet to ask nor own readings")
         asked = self.extensions.memory_in_use is MemoryInUse.MEM_AVAILABLE

@@ -108,12 +108,14 @@ class Standing:
         unknown = [self.unknown] if self.unknown else []
         return unknown + [f"{who}: {why}" for who, why in self._silent.items()]
 
-    def chosen(self, pod: Pod, found: Finding, at: datetime) -> None:
-        """This pod goes, or would; the first time counts."""
+    def chosen(self, pod: Pod, found: Finding, at: datetime) -> bool:
+        """This pod goes, or would; the first time counts. Whether that is news."""
         uid = pod.metadata.uid
+        is_news = uid not in self._chosen
         told = _Choice(pod.key, uid, at, found.message.strip(), found.cause)
         self._chosen.setdefault(uid, told)
         _forget_oldest(self._chosen)
+        return is_news
 
     def see(self, pod: Pod) -> None:
         """A pod of the node has changed; it may be that the node's kubelet has evicted it."""

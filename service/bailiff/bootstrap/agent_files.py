@@ -67,10 +67,14 @@ def kubelet_access(
         why = "must be https://HOST:PORT, or http:// on this machine"
         raise ValueError(f"--kubelet: {why}, got {url[:64]!r}")
     try:
+        parts = urlsplit(url)
         # It is parsed when it is asked for.
-        _ = urlsplit(url).port
+        _ = parts.port
     except ValueError as error:
         raise ValueError(f"--kubelet: {error}") from error
+    if "@" in parts.netloc:
+        # Everybody on the node sees options; and who is asked takes no password.
+        raise ValueError("--kubelet: must have no user and no password: see --kubelet-token-file")
     ca, token, certificate, key = ("" if one is None else str(one.absolute()) for one in files)
     return KubeletAccess(
         url=url.rstrip("/"),

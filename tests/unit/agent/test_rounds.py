@@ -9,37 +9,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from bailiff.cluster import (
-    ConflictError,
-    ForbiddenError,
-    NotFoundError,
-    ServerError,
-    UnreachableError,
-)
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import Pod, decode
-from bailiff.kinds.kubelet_configuration import KubeletConfiguration
-from tests.harness.agent_scene import MIB, AgentScene, pod
+from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, pod, pressed, soft
 
 pytestmark = pytest.mark.looptime(start=0)
-
-HOG, CALM = pod("hog"), pod("calm", asks="300Mi")
-
-
-def soft(grace: str) -> KubeletConfiguration:
-    """Below 100 MiB for so long."""
-    return KubeletConfiguration(
-        eviction_hard={},
-        eviction_soft={"memory.available": "100Mi"},
-        eviction_soft_grace_period={"memory.available": grace},
-    )
-
-
-def pressed(**settings) -> AgentScene:
-    """Two pods on a node with 50 MiB left, where 100 are wanted."""
-    scene = AgentScene(HOG, CALM, **settings)
-    scene.node.uses = {"hog": 750 * MIB, "calm": 200 * MIB}
-    return scene
 
 
 async def test_the_first_by_rank_goes_condition_first_then_the_delete_then_its_phase():
@@ -116,70 +90,6 @@ async def test_one_that_does_not_leave_is_waited_for_for_half_a_minute():
     assert scene.node.looks == [0, 30]
 
 
-async def test_after_a_failed_eviction_the_next_round_is_soon():
-    scene = pressed()
-    scene.api.fails = UnreachableError("no connection")
-    async with scene.running():
-        await asyncio.sleep(5)
-        assert scene.node.looks == [0, 2, 4]
-        assert any("no connection" in one for one in scene.standing.complaints)
-        scene.api.fails = None
-        await asyncio.sleep(2)
-    assert scene.api.deleted == ["hog"]
-    assert scene.standing.complaints == []
-
-
-async def test_one_whose_eviction_is_refused_keeps_nobody_else_for_a_minute(monkeypatch):
-    scene = pressed()
-    scene.node.uses["calm"] = 240 * MIB
-    real = scene.api.delete
-
-    async def refuse_hog(pod, grace):
-        if pod.metadata.name == "hog":
-            raise ForbiddenError("a webhook says no", status=403)
-        await real(pod, grace)
-
-    monkeypatch.setattr(scene.api, "delete", refuse_hog)
-    async with scene.running():
-        await asyncio.sleep(5)
-        assert scene.api.deleted == ["calm"]
-        scene.node.uses["hog"] = 950 * MIB
-        await asyncio.sleep(40)
-        monkeypatch.setattr(scene.api, "delete", real)
-        assert scene.api.deleted == ["calm"]
-        await asyncio.sleep(30)
-    assert scene.api.deleted == ["calm", "hog"]
-
-
-async def test_a_pod_that_is_gone_already_is_chosen_once():
-    scene = pressed()
-    scene.api.fails = NotFoundError("no such pod", status=404)
-    async with scene.running():
-        await asyncio.sleep(5)
-    assert [one["pod"] for one in scene.standing.describe()["chosen"]] == ["default/hog"]
-    # What it uses yet is about to be free, so that the other waits.
-    assert scene.standing.describe()["waits"]
-    assert len(scene.node.looks) == 2
-
-
-async def test_a_conflict_is_tried_again_at_once(monkeypatch):
-    scene = pressed()
-    real, conflicts = scene.api.delete, 2
-
-    async def delete(pod, grace):
-        nonlocal conflicts
-        if conflicts:
-            conflicts -= 1
-            raise ConflictError("written meanwhile", status=409)
-        await real(pod, grace)
-
-    monkeypatch.setattr(scene.api, "delete", delete)
-    async with scene.running():
-        await asyncio.sleep(0.5)
-    assert scene.api.deleted == ["hog"]
-    assert scene.node.looks[0] == 0
-
-
 async def test_several_that_go_are_waited_for_together():
     limited = [pod(f"p{number}", limit="1Mi") for number in range(3)]
     scene = AgentScene(*limited)
@@ -189,69 +99,6 @@ async def test_several_that_go_are_waited_for_together():
         await asyncio.sleep(31)
     assert sorted(scene.api.deleted) == ["p0", "p1", "p2"]
     assert scene.node.looks == [0, 30]
-
-
-async def test_memory_is_seen_while_the_node_is_freed():
-    scene = AgentScene(HOG, reclaims=True)
-    scene.node.uses = {"hog": 10 * MIB}
-    scene.node.disk_free, scene.node.garbage, scene.node.freeing_takes = 50 * MIB, 200 * MIB, 100.0
-    async with scene.running():
-        await asyncio.sleep(5)
-        scene.node.uses = {"hog": 950 * MIB}
-        scene.wake.notice("usage")
-        await asyncio.sleep(0.1)
-        assert scene.api.deleted == ["hog"]
-
-
-@pytest.mark.parametrize("allowed", [True, False])
-async def test_containers_are_stopped_without_the_api_server_where_that_is_allowed(allowed):
-    scene = pressed(stops=allowed)
-    scene.api.fails = UnreachableError("no connection")
-    async with scene.running():
-        await asyncio.sleep(1)
-    assert scene.stopper.stopped[:1] == ([("hog", 1)] if allowed else [])
-
-
-async def test_a_server_that_fails_by_itself_is_not_away():
-    scene = pressed(stops=True)
-    scene.api.fails = ServerError("failed calling webhook", status=500)
-    async with scene.running():
-        await asyncio.sleep(1.5)
-    assert scene.stopper.stopped == []
-
-
-async def test_the_api_server_is_told_soon_after_it_is_back():
-    scene = pressed(stops=True)
-    scene.node.uses = {"hog": 950 * MIB, "calm": 0}
-    scene.api.fails = UnreachableError("no connection")
-    async with scene.running():
-        await asyncio.sleep(1)
-        scene.node.uses.clear()
-        await asyncio.sleep(59)
-        scene.api.fails = None
-        await asyncio.sleep(11)
-        assert scene.api.deleted == ["hog"]
-
-
-async def test_the_api_server_is_told_afterwards_even_after_a_restart(tmp_path):
-    scene = pressed(stops=True, state_file=tmp_path / "state")
-    scene.api.fails = UnreachableError("no connection")
-    async with scene.running():
-        await asyncio.sleep(1)
-    again = AgentScene(HOG, state_file=tmp_path / "state")
-    async with again.running():
-        await asyncio.sleep(15)
-    assert again.api.deleted == ["hog"]
-    assert again.remembering.untold == ()
-
-
-async def test_a_soft_threshold_stops_no_containers():
-    scene = pressed(stops=True, configuration=soft("1s"), interval=1.0)
-    scene.api.fails = UnreachableError("no connection")
-    async with scene.running():
-        await asyncio.sleep(20)
-    assert len(scene.node.looks) > 3
-    assert scene.stopper.stopped == []
 
 
 async def test_a_grace_period_goes_on_over_a_restart(tmp_path):
@@ -267,26 +114,6 @@ async def test_a_grace_period_goes_on_over_a_restart(tmp_path):
     async with fresh.running():
         await asyncio.sleep(30)
     assert fresh.api.deleted == []
-
-
-async def test_the_node_is_freed_before_anybody_goes():
-    scene = AgentScene(HOG, reclaims=True)
-    scene.node.uses = {"hog": 10 * MIB}
-    scene.node.disk_free, scene.node.garbage = 50 * MIB, 200 * MIB
-    async with scene.running():
-        await asyncio.sleep(5)
-    assert scene.node.freed == [("DeleteUnusedContainers", "DeleteUnusedImages")]
-    assert scene.api.deleted == []
-
-
-async def test_where_there_is_no_garbage_the_right_pod_goes_after_it_was_looked_for():
-    scene = AgentScene(HOG, CALM, reclaims=True)
-    scene.node.uses = {"hog": 20 * MIB, "calm": 10 * MIB}
-    scene.node.disk_free = 50 * MIB
-    async with scene.running():
-        await asyncio.sleep(0.5)
-    assert scene.node.freed
-    assert scene.api.deleted == ["hog"]
 
 
 async def test_where_nothing_can_be_measured_nobody_goes_and_it_recovers():
@@ -313,6 +140,15 @@ async def test_in_shadow_nothing_is_done_and_the_kubelet_s_deeds_are_compared():
     (told,) = scene.standing.describe()["chosen"]
     assert told["pod"] == "default/hog"
     assert told["earlierBySeconds"] == "4.000"
+
+
+async def test_a_shadow_says_once_who_would_go(capfd):
+    scene = pressed(shadow=True)
+    async with scene.running():
+        await asyncio.sleep(35)
+    said = [one for one in capfd.readouterr().err.splitlines() if "would be evicted" in one]
+    assert len(said) == 1
+    assert "pod=default/hog" in said[0]
 
 
 async def test_a_stepped_clock_ends_no_grace_period():
@@ -343,21 +179,6 @@ async def test_a_fault_of_ours_ends_no_evictions(monkeypatch):
         faulty = False
         await asyncio.sleep(10)
     assert scene.api.deleted == ["hog"]
-
-
-async def test_a_pod_that_has_ended_meanwhile_is_left_alone(monkeypatch):
-    scene = pressed()
-
-    async def ended(pod, terms, now):
-        return replace(pod, status=replace(pod.status, phase="Succeeded"))
-
-    monkeypatch.setattr(scene.api, "set_status", ended)
-    async with scene.running():
-        await asyncio.sleep(0.5)
-        scene.tell_pods()
-        scene.node.uses.clear()
-        await asyncio.sleep(0.5)
-    assert scene.api.deleted == []
 
 
 async def test_an_eviction_that_has_begun_is_finished_when_the_agent_ends():
@@ -405,16 +226,6 @@ async def test_of_two_of_one_name_the_one_that_uses_the_memory_goes():
     assert scene.standing.describe()["chosen"][0]["uid"] == "uid-new"
 
 
-async def test_a_pod_without_containers_keeps_nobody_from_being_stopped():
-    scene = pressed(stops=True)
-    scene.tell_pods(HOG, CALM, pod("pending"))
-    scene.api.fails = UnreachableError("no connection")
-    scene.stopper.runs_nothing = {"pending"}
-    async with scene.running():
-        await asyncio.sleep(5)
-    assert [who for who, _ in scene.stopper.stopped] == ["hog"]
-
-
 def evicted(name: str, seconds_ago: float, clock) -> Pod:
     at = describe_time(clock.now() - timedelta(seconds=seconds_ago))
     body = {
@@ -449,49 +260,3 @@ async def test_after_a_restart_those_are_waited_for_that_were_evicted_a_moment_a
     async with scene.running():
         await asyncio.sleep(28)
     assert scene.node.looks[0] == pytest.approx(waits, abs=1)
-
-
-async def test_what_is_noticed_all_the_time_keeps_no_clean_up_from_its_end():
-    scene = AgentScene(HOG, reclaims=True)
-    scene.node.uses = {"hog": 10 * MIB}
-    scene.node.disk_free, scene.node.garbage, scene.node.freeing_takes = 50 * MIB, 200 * MIB, 20.0
-    async with scene.running():
-        for _ in range(220):
-            scene.wake.notice("usage")
-            await asyncio.sleep(0.1)
-    assert scene.node.garbage == 0
-    assert len(scene.node.freed) == 1
-    assert scene.api.deleted == []
-
-
-async def test_memory_is_looked_at_while_the_node_is_freed_though_nothing_is_noticed():
-    scene = AgentScene(HOG, reclaims=True)
-    scene.node.uses = {"hog": 10 * MIB}
-    scene.node.disk_free, scene.node.garbage, scene.node.freeing_takes = 50 * MIB, 200 * MIB, 100.0
-    async with scene.running():
-        await asyncio.sleep(1)
-        scene.node.uses = {"hog": 950 * MIB}
-        await asyncio.sleep(11)
-        assert scene.api.deleted == ["hog"]
-
-
-async def test_what_cannot_be_freed_is_told_with_its_reason():
-    scene = AgentScene(HOG, reclaims=True)
-    scene.node.uses = {"hog": 10 * MIB}
-    scene.node.disk_free, scene.node.cannot_free = 50 * MIB, "the runtime does not answer"
-    async with scene.running():
-        await asyncio.sleep(1)
-    assert scene.standing.unknown == "the runtime does not answer"
-    assert scene.api.deleted == []
-
-
-async def test_on_paper_nobody_is_told_of_those_that_were_stopped(tmp_path):
-    scene = pressed(stops=True, state_file=tmp_path / "state")
-    scene.api.fails = UnreachableError("no connection")
-    async with scene.running():
-        await asyncio.sleep(1)
-    again = AgentScene(HOG, state_file=tmp_path / "state", dry_run=True)
-    async with again.running():
-        await asyncio.sleep(15)
-    assert [one.name for one in again.remembering.untold] == ["hog"]
-    assert again.api.done == []

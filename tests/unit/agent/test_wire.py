@@ -90,6 +90,16 @@ async def test_a_connection_serves_for_the_next_request():
     assert raw.connections == 1
 
 
+async def test_one_that_has_rested_for_long_serves_no_more(monkeypatch):
+    """What stands between may have forgotten it, so that a request would wait in vain."""
+    monkeypatch.setattr("bailiff.agent.api.wire._KEPT_FOR", 0.0)
+    raw = Raw(OK, OK)
+    async with raw as port, await client(port) as cluster:
+        for _ in range(2):
+            await cluster.send(GET)
+    assert raw.connections == 2
+
+
 @pytest.mark.parametrize(
     "answer",
     [

@@ -111,12 +111,17 @@ def test_options_may_stand_in_the_environment(become, monkeypatch):
         ((*HERE, "--state-file", "/"), "must be a file"),
         ((*HERE, "--kubelet", "https://127.0.0.1:port"), "--kubelet"),
         ((*HERE, "--kubelet-pods"), "there is none"),
+        ((*HERE, "--kubelet", "https://me:secret@127.0.0.1:10250"), "no user and no password"),
+        ((*HERE, "--runtime", "tcp://127.0.0.1:1"), "must be the path of a unix socket"),
+        ((*HERE, "--runtime", "containerd.sock"), "must be the path of a unix socket"),
+        ((*HERE, "--host-root", "host"), "must be a path from / on"),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_is_allowed(become, options, said):
     done = run(*options)
     assert done.exit_code == 2
     assert said in " ".join(done.output.split())
+    assert "secret" not in done.output
     assert not become
 
 

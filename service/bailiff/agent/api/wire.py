@@ -38,6 +38,8 @@ _MAX_REFUSAL_BYTES = 64 * 1024
 _READ_AT_ONCE = 64 * 1024
 # Connections that are kept for the next request: an agent sends one or two at a time.
 _KEPT = 2
+# Seconds for which one is: what stands between may forget it then, and tell nobody.
+_KEPT_FOR = 30.0
 
 
 class _Connection:
@@ -46,11 +48,18 @@ class _Connection:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
+        self._used_at = 0.0
 
     @property
     def is_usable(self) -> bool:
-        """Whether the other side has not hung up, as far as is known."""
-        return not (self._reader.at_eof() or self._writer.is_closing())
+        """Whether the other side has not hung up, as far as is known, and is like to be there."""
+        if self._reader.at_eof() or self._writer.is_closing():
+            return False
+        return asyncio.get_running_loop().time() - self._used_at < _KEPT_FOR
+
+    def rest(self) -> None:
+        """It is kept for the next request."""
+        self._used_at = asyncio.get_running_loop().time()
 
     async def begin(self, head: bytes, body: bytes | None) -> Incoming:
         """Send a request and wait for the head of its answer."""
@@ -247,6 +256,7 @@ class LeanWire:
 
     def _keep(self, connection: _Connection, answer: Incoming) -> None:
         if answer.stays_open and len(self._kept) < _KEPT:
+            connection.rest()
             self._kept.append(connection)
         else:
             connection.close()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
 from bailiff.agent.cri import runtime_pb2 as pb
 from bailiff.agent.cri.calls import Bounds, call
-from bailiff.agent.cri.errors import CriMalformedError, CriStatusError
+from bailiff.agent.cri.errors import CriMalformedError, CriStatusError, CriTimeoutError
 from bailiff.agent.readings.pods import Layer
 from bailiff.decisions.pressure.garbage import (
     ContainerState,
@@ -31,6 +32,8 @@ _NOT_FOUND = 5
 # Seconds. A removal deletes files, of an image perhaps a hundred thousand.
 _TO_ANSWER = 10.0
 _TO_REMOVE = 60.0
+# Of all containers together, each of which has the time to answer as well.
+_FOR_STATUSES = 30.0
 
 
 class CriRuntime:
@@ -81,8 +84,14 @@ class CriRuntime:
         answer = await self._ask(
             _RUNTIME, "ListContainers", pb.ListContainersRequest(), pb.ListContainersResponse
         )
-        # One after the other: each takes some milliseconds, and the runtime has others to serve.
-        whole = [await self._whole(one) for one in answer.containers]
+        try:
+            async with asyncio.timeout(_FOR_STATUSES):
+                # One after the other: each takes a millisecond or two, and the runtime has others
+                # to serve.
+                whole = [await self._whole(one) for one in answer.containers]
+        except TimeoutError as error:
+            why = f"ContainerStatus: not all {len(answer.containers)} within {_FOR_STATUSES:g} s"
+            raise CriTimeoutError(why) from error
         return [one for one in whole if one is not None]
 
     async def sandboxes(self) -> Sequence[RuntimeSandbox]:

@@ -53,11 +53,13 @@ class Places:
     container_dir: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a cgroup that is none.
+        """Refuse a cgroup that is none, and a root that depends on where the process began.
 
         Raises:
-            ValueError: its path has a part that leads elsewhere.
+            ValueError: the cgroup's path has a part that leads elsewhere, or the root no `/` first.
         """
+        if self.root and not self.root.startswith("/"):
+            raise ValueError(f"host root: must be a path from / on, got {self.root[:64]!r}")
         parts = self.cgroup.strip("/").split("/")
         if any(parts) and not all(map(is_plain, parts)):
             raise ValueError(f"cgroup: {self.cgroup!r} is no path below a mount point")

@@ -149,6 +149,19 @@ async def test_one_whose_status_is_refused_is_not_left_out():
             await client(runtime).containers()
 
 
+async def test_all_statuses_together_have_a_time(monkeypatch):
+    """Each has ten seconds to answer, and there may be hundreds."""
+    monkeypatch.setattr("bailiff.agent.cri.client._FOR_STATUSES", 0.05)
+    told = pb.ListContainersResponse(containers=[container("a"), container("b")])
+
+    async def late(one: Connection) -> None:
+        await asyncio.sleep(0.1)
+
+    async with serving(says(told), late) as runtime:
+        with pytest.raises(CriTimeoutError, match=r"ContainerStatus: not all 2 within 0.05 s"):
+            await client(runtime).containers()
+
+
 async def test_a_state_of_a_later_release_may_be_one_that_runs():
     told = pb.ListContainersResponse(containers=[container("a", state=77)])
     async with serving(says(told), says(pb.ContainerStatusResponse())) as runtime:

@@ -1,0 +1,94 @@
+"""An API server that keeps what it is asked to do, and a runtime that stops containers."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from bailiff.kinds.pod import Pod
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from bailiff.actions.ports import Mark
+    from bailiff.decisions import EventNote, EvictionTerms
+    from bailiff.kinds import PodCondition
+
+
+class MadeUpApi:
+    """What the API server was asked to do.
+
+    Attributes:
+        done: each write, in order.
+        fails: raised by each write; None: it is carried out.
+        takes: seconds for each write.
+    """
+
+    def __init__(self, when_deleted: Callable[[Pod], None]) -> None:
+        self._when_deleted = when_deleted
+        self.done: list[tuple[str, str]] = []
+        self.events: list[tuple[str, str]] = []
+        self.fails: Exception | None = None
+        self.takes = 0.0
+
+    async def _write(self, what: str, of: str) -> None:
+        await asyncio.sleep(self.takes)
+        if self.fails is not None:
+            raise self.fails
+        self.done.append((what, of))
+
+    async def set_status(self, pod: Pod, terms: EvictionTerms, now: datetime) -> Pod:
+        await self._write("status", pod.metadata.name)
+        return pod
+
+    async def set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
+        await self._write("phase", pod.metadata.name)
+
+    async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
+        await self._write(f"delete in {grace_period_seconds}", pod.metadata.name)
+        self._when_deleted(pod)
+
+    async def record(self, pod: Pod, note: EventNote, now: datetime, component: str) -> None:
+        await self._write("event", pod.metadata.name)
+        self.events.append((note.reason, pod.metadata.name))
+
+    async def report(self, about: Any, note: EventNote, now: datetime, component: str) -> None:
+        await self._write("event", about.name)
+        self.events.append((note.reason, about.name))
+
+    async def write(self, resource: Any, body: dict[str, Any], **how: Any) -> None:
+        await self._write("conditions", body["metadata"]["name"])
+
+    async def mark(self, pod: Pod, mark: Mark, now: datetime) -> None: ...
+
+    async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None: ...
+
+    async def try_delete(self, pod: Pod) -> None: ...
+
+    async def evict(self, pod: Pod, grace_period_seconds: int | None = None) -> None: ...
+
+    async def try_evict(self, pod: Pod) -> None: ...
+
+    def backoff(self) -> float:
+        return 0.0
+
+    @property
+    def deleted(self) -> list[str]:
+        return [of for what, of in self.done if what.startswith("delete")]
+
+
+class MadeUpStopper:
+    """Stops containers, so that they use nothing."""
+
+    def __init__(self, stop: Callable[[str], object]) -> None:
+        self._stop = stop
+        self.stopped: list[tuple[str, int]] = []
+        self.runs_nothing: set[str] = set()
+
+    async def stop(self, pod: Pod, grace_period_seconds: int) -> bool | None:
+        if pod.metadata.name in self.runs_nothing:
+            return None
+        self.stopped.append((pod.metadata.name, grace_period_seconds))
+        self._stop(pod.metadata.name)
+        return True

@@ -1,0 +1,183 @@
+"""What becomes of an eviction that the API server does not take, or not now."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from msgspec.structs import replace
+
+from bailiff.cluster import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    ServerError,
+    UnreachableError,
+)
+from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, pod, pressed, soft
+
+pytestmark = pytest.mark.looptime(start=0)
+
+
+async def test_after_a_failed_eviction_the_next_round_is_soon():
+    scene = pressed()
+    scene.api.fails = UnreachableError("no connection")
+    async with scene.running():
+        await asyncio.sleep(5)
+        assert scene.node.looks == [0, 2, 4]
+        assert any("no connection" in one for one in scene.standing.complaints)
+        scene.api.fails = None
+        await asyncio.sleep(2)
+    assert scene.api.deleted == ["hog"]
+    assert scene.standing.complaints == []
+
+
+async def test_one_whose_eviction_is_refused_keeps_nobody_else_for_a_minute(monkeypatch):
+    scene = pressed()
+    scene.node.uses["calm"] = 240 * MIB
+    real = scene.api.delete
+
+    async def refuse_hog(pod, grace):
+        if pod.metadata.name == "hog":
+            raise ForbiddenError("a webhook says no", status=403)
+        await real(pod, grace)
+
+    monkeypatch.setattr(scene.api, "delete", refuse_hog)
+    async with scene.running():
+        await asyncio.sleep(5)
+        assert scene.api.deleted == ["calm"]
+        scene.node.uses["hog"] = 950 * MIB
+        await asyncio.sleep(40)
+        monkeypatch.setattr(scene.api, "delete", real)
+        assert scene.api.deleted == ["calm"]
+        await asyncio.sleep(30)
+    assert scene.api.deleted == ["calm", "hog"]
+
+
+async def test_a_pod_that_is_gone_already_is_chosen_once():
+    scene = pressed()
+    scene.api.fails = NotFoundError("no such pod", status=404)
+    async with scene.running():
+        await asyncio.sleep(5)
+    assert [one["pod"] for one in scene.standing.describe()["chosen"]] == ["default/hog"]
+    # What it uses yet is about to be free, so that the other waits.
+    assert scene.standing.describe()["waits"]
+    assert len(scene.node.looks) == 2
+
+
+async def test_a_conflict_is_tried_again_at_once(monkeypatch):
+    scene = pressed()
+    real, conflicts = scene.api.delete, 2
+
+    async def delete(pod, grace):
+        nonlocal conflicts
+        if conflicts:
+            conflicts -= 1
+            raise ConflictError("written meanwhile", status=409)
+        await real(pod, grace)
+
+    monkeypatch.setattr(scene.api, "delete", delete)
+    async with scene.running():
+        await asyncio.sleep(0.5)
+    assert scene.api.deleted == ["hog"]
+    assert scene.node.looks[0] == 0
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+async def test_containers_are_stopped_without_the_api_server_where_that_is_allowed(allowed):
+    scene = pressed(stops=allowed)
+    scene.api.fails = UnreachableError("no connection")
+    async with scene.running():
+        await asyncio.sleep(1)
+    assert scene.stopper.stopped[:1] == ([("hog", 1)] if allowed else [])
+
+
+async def test_a_server_that_fails_by_itself_is_not_away():
+    scene = pressed(stops=True)
+    scene.api.fails = ServerError("failed calling webhook", status=500)
+    async with scene.running():
+        await asyncio.sleep(1.5)
+    assert scene.stopper.stopped == []
+
+
+async def test_the_api_server_is_told_soon_after_it_is_back():
+    scene = pressed(stops=True)
+    scene.node.uses = {"hog": 950 * MIB, "calm": 0}
+    scene.api.fails = UnreachableError("no connection")
+    async with scene.running():
+        await asyncio.sleep(1)
+        scene.node.uses.clear()
+        await asyncio.sleep(59)
+        scene.api.fails = None
+        await asyncio.sleep(11)
+        assert scene.api.deleted == ["hog"]
+
+
+async def test_the_api_server_is_told_afterwards_even_after_a_restart(tmp_path):
+    scene = pressed(stops=True, state_file=tmp_path / "state")
+    scene.api.fails = UnreachableError("no connection")
+    async with scene.running():
+        await asyncio.sleep(1)
+    again = AgentScene(HOG, state_file=tmp_path / "state")
+    async with again.running():
+        await asyncio.sleep(15)
+    assert again.api.deleted == ["hog"]
+    assert again.remembering.untold == ()
+
+
+async def test_a_soft_threshold_stops_no_containers():
+    scene = pressed(stops=True, configuration=soft("1s"), interval=1.0)
+    scene.api.fails = UnreachableError("no connection")
+    async with scene.running():
+        await asyncio.sleep(20)
+    assert len(scene.node.looks) > 3
+    assert scene.stopper.stopped == []
+
+
+async def test_a_pod_that_is_gone_has_no_phase_to_be_written(capfd, monkeypatch):
+    async def gone(pod, terms):
+        raise NotFoundError("no such pod", status=404)
+
+    scene = pressed()
+    monkeypatch.setattr(scene.api, "set_phase", gone)
+    async with scene.running():
+        await asyncio.sleep(1)
+    assert scene.api.deleted == ["hog"]
+    assert "phase not written" not in capfd.readouterr().err
+
+
+async def test_a_pod_that_has_ended_meanwhile_is_left_alone(monkeypatch):
+    scene = pressed()
+
+    async def ended(pod, terms, now):
+        return replace(pod, status=replace(pod.status, phase="Succeeded"))
+
+    monkeypatch.setattr(scene.api, "set_status", ended)
+    async with scene.running():
+        await asyncio.sleep(0.5)
+        scene.tell_pods()
+        scene.node.uses.clear()
+        await asyncio.sleep(0.5)
+    assert scene.api.deleted == []
+
+
+async def test_a_pod_without_containers_keeps_nobody_from_being_stopped():
+    scene = pressed(stops=True)
+    scene.tell_pods(HOG, CALM, pod("pending"))
+    scene.api.fails = UnreachableError("no connection")
+    scene.stopper.runs_nothing = {"pending"}
+    async with scene.running():
+        await asyncio.sleep(5)
+    assert [who for who, _ in scene.stopper.stopped] == ["hog"]
+
+
+async def test_on_paper_nobody_is_told_of_those_that_were_stopped(tmp_path):
+    scene = pressed(stops=True, state_file=tmp_path / "state")
+    scene.api.fails = UnreachableError("no connection")
+    async with scene.running():
+        await asyncio.sleep(1)
+    again = AgentScene(HOG, state_file=tmp_path / "state", dry_run=True)
+    async with again.running():
+        await asyncio.sleep(15)
+    assert [one.name for one in again.remembering.untold] == ["hog"]
+    assert again.api.done == []
