@@ -12,9 +12,7 @@ from bailiff.cli.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-ENVIRONMENT = (
-    "Options but --help may stand in the environment: --rest-port is BAILIFF_REST_PORT there."
-)
+ENVIRONMENT = "Options but --help may stand in the environment: --host is BAILIFF_HOST there."
 # Headings of the options' groups in the help of commands.
 CLUSTER = "Cluster"
 DECISIONS = "How it decides"
