@@ -152,11 +152,26 @@ class Judge:
         )
 
     def take(self, judged: Judged, reading: Reading, elapsed: float) -> None:
-        """This round counts: the next one goes on by what it leaves."""
-        self.state, self._judged_at = judged.report.next, elapsed
+        """This round counts: the next one goes on by what it leaves.
+
+        A round takes its victims for gone. Here a cool-down begins when somebody went, see `went`.
+        """
+        before, after = self.state.last_eviction_at, judged.report.next.last_eviction_at
+        last = before and after and min(before, after)
+        self.state = replace(judged.report.next, last_eviction_at=last)
+        self._judged_at = elapsed
         self._measured, self._remembered = measured_at(reading.node), ""
         if self._layout is None and tells_layout(reading.node):
             self._layout = judged.report.layout
+
+    def went(self, now: datetime) -> None:
+        """Somebody went by rank, so that a cool-down begins where there is one.
+
+        Args:
+            now: in UTC, as rounds count time.
+        """
+        if self._settings.extensions.cool_down:
+            self.state = replace(self.state, last_eviction_at=now)
 
     def note(self, now: datetime) -> str:
         """What a restart has to know; the same text as long as that is the same.

@@ -241,6 +241,7 @@ class Rounds:
         parts, uid = self._parts, pod.metadata.uid
         is_news = parts.standing.chosen(pod, found, parts.clock.now())
         if parts.settings.shadow:
+            self._went(found)
             if is_news:
                 why = found.message.strip()
                 parts.log.info("would be evicted", pod=pod.key, uid=pod.metadata.uid, why=why)
@@ -250,9 +251,11 @@ class Rounds:
         parts.metrics.evicted(found.cause, fate)
         match fate:
             case Fate.STOPPED:
+                self._went(found)
                 parts.remembering.stopped(pod, found)
                 parts.teller.stopped()
             case Fate.EVICTED:
+                self._went(found)
                 parts.teller.evicted(pod, found)
             case Fate.GONE:
                 # The watch will say so; until then nobody is to choose it again.
@@ -260,3 +263,7 @@ class Rounds:
             case Fate.REFUSED:
                 self._refused[uid] = parts.clock.elapsed() + _REFUSED_FOR
         return fate
+
+    def _went(self, found: Finding) -> None:
+        if went_by_rank(found):
+            self._parts.judge.went(self._steady.now())

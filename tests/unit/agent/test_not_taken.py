@@ -14,6 +14,7 @@ from bailiff.cluster import (
     ServerError,
     UnreachableError,
 )
+from bailiff.decisions.pressure.extensions import PressureExtensions
 from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, pod, pressed, soft
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -63,6 +64,43 @@ async def test_a_pod_that_is_gone_already_is_chosen_once():
     # What it uses yet is about to be free, so that the other waits.
     assert scene.standing.describe()["waits"]
     assert len(scene.node.looks) == 2
+
+
+COOL = PressureExtensions(cool_down="60s")
+
+
+async def test_an_eviction_that_failed_begins_no_cool_down():
+    scene = pressed(extensions=COOL)
+    scene.api.fails = UnreachableError("no connection")
+    async with scene.running():
+        await asyncio.sleep(5)
+        scene.api.fails = None
+        await asyncio.sleep(5)
+        assert scene.api.deleted == ["hog"]
+
+
+async def test_nobody_goes_during_the_cool_down_after_one_that_went():
+    scene = pressed(extensions=COOL)
+    scene.tell_pods(HOG, CALM, pod("other", asks="300Mi"))
+    scene.node.uses |= {"calm": 150 * MIB, "other": 60 * MIB}
+    async with scene.running():
+        await asyncio.sleep(5)
+        scene.node.uses |= {"calm": 950 * MIB}
+        scene.wake.notice("usage")
+        await asyncio.sleep(50)
+        assert scene.api.deleted == ["hog"]
+        await asyncio.sleep(20)
+        assert scene.api.deleted == ["hog", "calm"]
+
+
+async def test_who_waits_for_an_unknown_pod_begins_no_cool_down():
+    scene = pressed(extensions=COOL)
+    scene.tell_pods(CALM)
+    async with scene.running():
+        await asyncio.sleep(15)
+        scene.tell_pods(HOG, CALM)
+        await asyncio.sleep(10)
+        assert scene.api.deleted == ["hog"]
 
 
 async def test_a_conflict_is_tried_again_at_once(monkeypatch):
