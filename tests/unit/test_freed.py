@@ -122,9 +122,13 @@ class Garbage:
 def garbage() -> Iterator[Garbage]:
     gc.collect()
     gc.disable()
+    # What was there before is not looked at: a server of another test may end only now, in a
+    # thread of its own.
+    gc.freeze()
     try:
         yield Garbage()
     finally:
+        gc.unfreeze()
         gc.enable()
 
 
