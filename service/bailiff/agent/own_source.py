@@ -140,7 +140,7 @@ class OwnSource:
     def _of_pods(self, now: datetime) -> tuple[PodStats, ...]:
         layers = {} if self._containers is None else self._containers.layers
         found = self._readings.pods(self._known(), layers, now)
-        running = {pod.metadata.uid for pod in self._pods if pod.status.phase == "Running"}
+        running = {pod.metadata.uid for pod in self._pods if _has_own_cgroup(pod)}
         if running and not running & {one.pod_ref.uid for one in found}:
             # Without numbers all would go, the first of them first.
             raise ReadingError("pods", "nothing is measured of any pod that runs: see --cgroup")
@@ -158,6 +158,11 @@ class OwnSource:
             for pod in self._pods
             if not pod.is_finished
         ]
+
+
+def _has_own_cgroup(pod: Pod) -> bool:
+    """It runs; that of a static pod has another UID than what shows it in the API."""
+    return pod.status.phase == "Running" and pod.metadata.annotations.config_mirror is None
 
 
 class FresherMemory:

@@ -222,6 +222,9 @@ class Rounds:
         parts = self._parts
         unseen = self._clean_up.unseen(pod for pod, _ in judged.victims)
         fates = [await self._evict_one(pod, found, judged) for pod, found in judged.victims]
+        if judged.waits:
+            # A pod that has ended uses its memory for a moment only.
+            return LOOK_EVERY
         if not fates or parts.settings.on_paper:
             # Where nobody leaves there is nothing to wait for, and nothing to follow up.
             return parts.settings.interval

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from bailiff.kinds import PodStatus
+from bailiff.kinds import Annotations, PodStatus
 from tests.harness.agent_scene import MIB, AgentScene, pod
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -55,6 +55,26 @@ async def test_one_that_has_finished_and_still_uses_its_memory_keeps_the_others_
     async with scene.running():
         await asyncio.sleep(60)
         assert scene.api.deleted == []
+
+
+async def test_as_soon_as_it_has_ended_the_next_round_is():
+    scene = haunted()
+    async with scene.running():
+        await asyncio.sleep(2.5)
+        scene.node.uses = {"calm": 950 * MIB}
+        await asyncio.sleep(1)
+        assert scene.api.deleted == ["calm"]
+
+
+async def test_a_static_pod_is_none_though_its_name_cannot_be_read():
+    scene = haunted()
+    shown = pod("etcd", uid="uid-shown", priority=2_000_001_000)
+    annotations = Annotations(config_mirror="uid-ghost")
+    shown = replace(shown, metadata=replace(shown.metadata, annotations=annotations))
+    scene.tell_pods(CALM, shown)
+    async with scene.running():
+        await asyncio.sleep(1)
+    assert scene.api.deleted == ["calm"]
 
 
 async def test_one_that_uses_less_than_the_victim_keeps_nobody():

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from bailiff.kinds import Pod
     from bailiff.kinds.stats import PodReference, PodStats
 
-# Seconds for which one is waited for: longer than a watch of pods may be dead unnoticed
-# (ClusterSettings.watch_idle_timeout).
+# Seconds for which one is waited for, and all of them together until somebody goes: longer than a
+# watch of pods may be dead unnoticed (ClusterSettings.watch_idle_timeout).
 _WAITED_FOR = 120.0
 # Seconds after which one that nobody has asked about is one anew, and how many are kept.
 _FORGOTTEN = 600.0
@@ -57,13 +57,14 @@ def strangers(
     least = _least_used(report)
     if least is None:
         return
-    uids, names = set(), set()
+    uids, names = set[str | None](), set[tuple[str, str]]()
     for pod in pods:
         uids.add(pod.metadata.uid)
+        # A static pod has another UID in the API: what shows it there says which.
+        uids.add(pod.metadata.annotations.config_mirror)
         names.add((pod.metadata.namespace, pod.metadata.name))
     for one in measured():
         who = one.pod_ref
-        # A static pod has another UID in the API, and the same name.
         if who.uid in uids or (who.namespace, who.name) in names:
             continue
         used = memory_in_use(one.memory, in_use) or 0
@@ -93,6 +94,8 @@ class Strangers:
         """None is known yet."""
         # By UID.
         self._known: dict[str, _Since] = {}
+        # Since when nobody goes, round after round; None: somebody went, or nobody was to go.
+        self._waits_since: float | None = None
 
     def __len__(self) -> int:
         return len(self._known)
@@ -114,6 +117,15 @@ class Strangers:
             if elapsed - first < _WAITED_FOR and (waits is None or one.used > waits.used):
                 waits = one
         self._known = dict(list(kept.items())[-_MOST_KEPT:])
+        return self._unless_too_long(waits, elapsed)
+
+    def _unless_too_long(self, waits: Stranger | None, elapsed: float) -> Stranger | None:
+        """None as well where others have been waited for: pods that come and go keep nobody."""
+        since = elapsed if self._waits_since is None else self._waits_since
+        if waits is None or elapsed - since >= _WAITED_FOR:
+            self._waits_since = None
+            return None
+        self._waits_since = since
         return waits
 
 

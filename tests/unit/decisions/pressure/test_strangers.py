@@ -33,6 +33,20 @@ def test_a_round_in_which_nobody_goes_forgets_none(known):
     assert known.waited_for(of("u1"), 900.0)
 
 
+def test_pods_that_come_and_go_keep_nobody_for_longer_than_two_minutes(known):
+    for second in range(0, 120, 10):
+        assert known.waited_for(of(f"u{second}"), float(second))
+    assert not known.waited_for(of("u120"), 120.0)
+    # Then for whoever goes next.
+    assert known.waited_for(of("u130"), 130.0)
+
+
+def test_a_round_without_any_ends_the_wait(known):
+    assert known.waited_for(of("u1"), 0.0)
+    assert not known.waited_for([], 60.0)
+    assert known.waited_for(of("u2"), 130.0)
+
+
 def test_the_largest_is_told_of(known):
     found = [*of("small", used=1), *of("large", used=3), *of("middle", used=2)]
     assert known.waited_for(found, 100.0) == found[1]
