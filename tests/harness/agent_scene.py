@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from bailiff.agent.evicting import Evictor
 from bailiff.agent.judge import Judge
@@ -161,6 +163,8 @@ class AgentScene:
         self.node = MadeUpNode(self.clock)
         self.api = MadeUpApi(self._has_left)
         self.stays_in_the_api: set[str] = set()
+        # Deleted pods are in the API until somebody says that they are not.
+        self.lingers = False
         self.stopper = MadeUpStopper(lambda name: self.node.uses.pop(name, None))
         self.wake = Wake()
         self.log = Log(text=True)
@@ -213,9 +217,16 @@ class AgentScene:
 
     def _has_left(self, pod: Pod) -> None:
         self.node.uses.pop(pod.metadata.name, None)
-        if pod.metadata.name not in self.stays_in_the_api:
-            left = [one for one in self.facts.pods if one.metadata.uid != pod.metadata.uid]
-            self.tell_pods(*left)
+        if pod.metadata.name in self.stays_in_the_api:
+            return
+        others = [one for one in self.facts.pods if one.metadata.uid != pod.metadata.uid]
+        if not self.lingers:
+            self.tell_pods(*others)
+            return
+        ends = self.clock.now() + timedelta(seconds=1)
+        self.tell_pods(
+            *others, replace(pod, metadata=replace(pod.metadata, deletion_timestamp=ends))
+        )
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

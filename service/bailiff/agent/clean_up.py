@@ -49,12 +49,12 @@ class CleanUp:
         self._looked_back = False
 
     def unseen(self, pods: Iterable[Pod]) -> frozenset[str]:
-        """UIDs of those that use nothing that can be seen, though nobody has evicted them yet.
+        """UIDs of those that run, and use nothing that can be seen, before they are evicted.
 
         That nothing of them is seen afterwards proves nothing: they have left when the API says so.
         """
-        uids = (one.metadata.uid for one in pods)
-        return frozenset(uid for uid in uids if self._source.has_gone(uid))
+        running = (one.metadata.uid for one in pods if one.status.phase == "Running")
+        return frozenset(uid for uid in running if self._source.has_gone(uid))
 
     async def until_left(
         self, pods: Iterable[Pod], seconds: float, unseen: Collection[str] = ()

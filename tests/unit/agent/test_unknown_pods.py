@@ -102,6 +102,20 @@ async def test_a_pod_over_a_limit_of_its_own_goes_all_the_same():
     assert scene.api.deleted == ["calm"]
 
 
+async def test_one_that_has_not_begun_to_run_is_waited_for_by_nobody():
+    """Of a pod that waits for its image there is nothing that could be free later."""
+    scene = haunted()
+    scene.node.uses = {"calm": 950 * MIB}
+    pending = [
+        replace(pod(name), status=PodStatus(phase="Pending")) for name in ("first", "second")
+    ]
+    scene.tell_pods(CALM, *pending)
+    scene.lingers, scene.api.takes = True, 0.01
+    async with scene.running():
+        await asyncio.sleep(1)
+    assert set(scene.api.deleted) == {"first", "second", "calm"}
+
+
 async def test_a_victim_without_a_cgroup_has_left_when_the_api_says_so():
     """That nothing of it is seen proves nothing: it never was, and frees nothing anybody sees."""
     scene = haunted()

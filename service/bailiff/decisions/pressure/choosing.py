@@ -140,7 +140,7 @@ def choose(
     if starved.is_over_for_kubelet:
         able = [(pod, one) for pod, one in able if _may_help(one)]
     if outside is not None:
-        able = [(pod, one) for pod, one in able if not _is_out(pod, outside)]
+        able = [(pod, one) for pod, one in able if not _is_out(pod, one, outside)]
     if target is None:
         first = tuple(_victim(pod, starved, stats, settings) for pod, _ in able[:1])
         if outside is not None and any(is_nearly_gone(*one, now) for one in _given(first)):
@@ -196,9 +196,16 @@ def _ends_soon(pod: Pod, now: datetime) -> bool:
     return at is not None and at - now <= _SOON and now - at < _OVERDUE
 
 
-def _is_out(pod: Pod, outside: Outside) -> bool:
-    """It hangs, or its eviction was refused: to choose it would keep all others."""
-    return pod.metadata.uid in outside.refused or _hangs(pod, outside.now)
+def _is_out(pod: Pod, one: Candidate, outside: Outside) -> bool:
+    """Its eviction was refused, it hangs, or frees nothing: to choose it would keep all others."""
+    is_refused = pod.metadata.uid in outside.refused
+    return is_refused or _hangs(pod, outside.now) or _ends_unbegun(pod, one)
+
+
+def _ends_unbegun(pod: Pod, one: Candidate) -> bool:
+    """It is being deleted, and has never begun to run."""
+    is_ending = pod.metadata.deletion_timestamp is not None
+    return is_ending and pod.status.phase == "Pending" and not one.measured
 
 
 def _hangs(pod: Pod, now: datetime) -> bool:

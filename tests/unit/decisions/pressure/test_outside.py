@@ -55,6 +55,22 @@ def test_the_first_by_rank_that_is_ending(
     assert gone(node, 10) == goes
 
 
+@pytest.mark.parametrize(
+    ("phase", "measured", "goes"),
+    [("Pending", False, ["b"]), ("Running", False, []), ("Pending", True, [])],
+)
+def test_one_that_ends_before_it_began_to_run_keeps_nobody(
+    phase: str, measured: bool, goes: list[str]
+) -> None:
+    """As one that waits for its image: nothing will be free when it is gone."""
+    node = Node(HARD)
+    node.outside = outside()
+    one = ending(node.pods[0], seconds=3)
+    node.pods[0] = replace(one, status=replace(one.status, phase=phase))
+    node.used = {"a": 10, "b": 1} if measured else {"b": 1}
+    assert gone(node) == goes
+
+
 def test_a_grace_period_may_be_longer_than_any_time_that_is_told() -> None:
     node = Node(SOFT, most_grace=2**62)
     node.outside = outside()
