@@ -1,0 +1,161 @@
+"""Histories at random: pods come, go and fill the node, and all that an agent asks may fail."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from bailiff.cluster import ForbiddenError, NotFoundError, UnreachableError
+from bailiff.decisions.pressure.extensions import PressureExtensions, ReleaseTarget
+from bailiff.kinds import Pod, PodStatus
+from tests.harness.agent_scene import CAPACITY, MIB, AgentScene, pod
+
+pytestmark = pytest.mark.looptime(start=0)
+
+SEEDS = range(int(os.environ.get("BAILIFF_HISTORIES", "20")))
+CRITICAL = 2_000_001_000
+# What `LOW` wants to be available of memory, and of the disk a little more than its 10 %.
+MEMORY, DISK = 100 * MIB, CAPACITY // 10 + MIB
+# Longer than the longest pause between two happenings.
+LATELY = 25.0
+EXTENSIONS = (
+    PressureExtensions(),
+    PressureExtensions(cool_down="30s"),
+    PressureExtensions(release_target=ReleaseTarget()),
+)
+FAILURES = (
+    *(None, None),
+    UnreachableError("no connection"),
+    NotFoundError("no such pod", status=404),
+    ForbiddenError("no", status=403),
+)
+
+
+class History:
+    """One node, its agent, and what is held against what that does."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+        extensions, reclaims = self.rng.choice(EXTENSIONS), self.rng.random() < 0.5
+        self.scene = AgentScene(extensions=extensions, reclaims=reclaims)
+        self.scene.api.takes = 0.01
+        self.low_at = float("-inf")
+        self.wrong: list[str] = []
+        self._delete = self.scene.api.delete
+        self.scene.api.delete = self._judged  # type: ignore[method-assign]  # it is looked at
+
+    async def _judged(self, pod: Pod, grace_period_seconds: int | None) -> None:
+        self.look()
+        if self._now() - self.low_at > LATELY:
+            self.wrong.append(f"{pod.metadata.name} went, and nothing was low")
+        if pod.spec.priority >= CRITICAL:
+            self.wrong.append(f"{pod.metadata.name} went, and is critical")
+        await self._delete(pod, grace_period_seconds)
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    @property
+    def available(self) -> int:
+        return CAPACITY - sum(self.scene.node.uses.values())
+
+    def look(self) -> None:
+        """Note whether the node is low."""
+        if self.available < MEMORY or self.scene.node.disk_free < DISK:
+            self.low_at = self._now()
+
+    # What may happen.
+
+    def come(self) -> None:
+        """A pod of any kind, which fits; now and then one without a cgroup."""
+        name, rng = f"pod-{self._now():.3f}", self.rng
+        asks = f"{rng.choice([0, 100])}Mi"
+        new = pod(name, asks=asks, priority=rng.choice([0, 0, 10, CRITICAL]))
+        if rng.random() < 0.3:
+            new = replace(new, status=PodStatus(phase="Pending"))
+        self.scene.tell_pods(*self.scene.facts.pods, new)
+        if rng.random() < 0.8:
+            self.scene.node.uses[name] = min(rng.randrange(300) * MIB, max(self.available, 0))
+
+    def leave(self) -> None:
+        """The API tells of a pod no more; what it uses may stay."""
+        if pods := list(self.scene.facts.pods):
+            gone = pods.pop(self.rng.randrange(len(pods)))
+            self.scene.tell_pods(*pods)
+            if self.rng.random() < 0.5:
+                self.scene.node.uses.pop(gone.metadata.name, None)
+
+    def grow(self) -> None:
+        if uses := self.scene.node.uses:
+            name = self.rng.choice(list(uses))
+            uses[name] = self.rng.randrange(600) * MIB
+            uses[name] += min(self.available, 0)
+            uses[name] = max(uses[name], 0)
+
+    def fail(self) -> None:
+        self.scene.api.fails = self.rng.choice(FAILURES)
+
+    def fill_disk(self) -> None:
+        node = self.scene.node
+        node.disk_free, node.garbage = (
+            self.rng.randrange(300) * MIB,
+            self.rng.choice([0, 300]) * MIB,
+        )
+
+    def step_clock(self) -> None:
+        self.scene.clock.step = timedelta(seconds=self.rng.randrange(-4000, 4000))
+
+    def go_blind(self) -> None:
+        self.scene.node.broken = self.rng.choice(["", "", "nothing can be read"])
+
+    def linger(self) -> None:
+        self.scene.lingers = self.rng.random() < 0.5
+
+    async def live(self) -> None:
+        happenings = [
+            *(self.come, self.come, self.come, self.grow, self.leave),
+            *(self.fail, self.fill_disk, self.step_clock, self.go_blind, self.linger),
+        ]
+        for _ in range(150):
+            self.rng.choice(happenings)()
+            self.look()
+            if self.rng.random() < 0.5:
+                self.scene.wake.notice("usage")
+            await asyncio.sleep(self.rng.choice([0.1, 1.0, 5.0, 20.0]))
+
+    def mend(self) -> None:
+        """All that was broken."""
+        self.scene.node.broken, self.scene.api.fails, self.scene.lingers = "", None, False
+        self.scene.node.disk_free = CAPACITY // 2
+
+    @property
+    def who_should_have_gone(self) -> list[str]:
+        """Who holds memory that is missing, and may go."""
+        if self.available >= MEMORY:
+            return []
+        return [
+            one.key
+            for one in self.scene.facts.pods
+            if one.spec.priority < CRITICAL and self.scene.node.uses.get(one.metadata.name)
+        ]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_nobody_goes_without_need_and_whatever_happened_the_node_is_freed_in_the_end(
+    seed, capfd
+):
+    history = History(seed)
+    async with history.scene.running():
+        await history.live()
+        history.mend()
+        await asyncio.sleep(1000)
+        assert history.scene.standing.unknown == ""
+        assert history.who_should_have_gone == []
+    assert history.wrong == []
+    # As a round that could not be planned.
+    assert "could not be" not in capfd.readouterr().err
