@@ -18,9 +18,10 @@ from bailiff.agent.memory_file import MemoryFile
 from bailiff.agent.metrics import AgentMetrics
 from bailiff.agent.node_facts import NodeFacts
 from bailiff.agent.notices.notifier import Notifier, Ways
+from bailiff.agent.parts import Parts
 from bailiff.agent.reading import Reading, ReadingError
 from bailiff.agent.remembering import Remembering
-from bailiff.agent.rounds import Parts, Rounds
+from bailiff.agent.rounds import Rounds
 from bailiff.agent.settings import AgentSettings
 from bailiff.agent.standing import Standing
 from bailiff.agent.telling import Teller

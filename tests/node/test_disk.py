@@ -127,7 +127,9 @@ async def test_while_the_runtime_hangs_nobody_goes_for_the_disk(server, disk, ru
             await until(lambda: has_round(agent, "NoPressure"))
             with held(runtime.daemon.pid):
                 filled(disk, "full", 20)
-                await until(lambda: "no answer within" in agent.get("/v1/agent")["unknown"], 60)
+                await until(
+                    lambda: "no answer within" in str(agent.get("/v1/agent")["complaints"]), 60
+                )
                 assert agent.lines("evicted") == []
             evicted = await asyncio.to_thread(agent.wait_for, "evicted")
             assert evicted["pod"] == f"default/{name}"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING
 
 from bailiff.agent.judge import evicted_at
+from bailiff.agent.reading import ReadingError
+from bailiff.kinds import Pod
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -14,11 +17,15 @@ if TYPE_CHECKING:
     from bailiff.agent.node_facts import NodeFacts
     from bailiff.agent.reading import Source
     from bailiff.clock import Clock
-    from bailiff.kinds import Pod
 
 # Seconds, podCleanupTimeout and podCleanupPollFreq of pkg/kubelet/eviction/eviction_manager.go.
 CLEAN_UP = 30.0
 LOOK_EVERY = 1.0
+# Seconds of a grace period that are waited for at most, as the worker does.
+_LONGEST_GRACE = 3600.0
+
+# Why nobody goes though somebody is chosen.
+LEAVES = "a pod that was evicted has not left yet, and the threshold has a grace period"
 
 
 class CleanUp:
@@ -47,6 +54,8 @@ class CleanUp:
         self._log = log
         self._ends = ends
         self._looked_back = False
+        # Until when these may take to end, by UID, by elapsed time.
+        self._ending: dict[str, float] = {}
 
     def unseen(self, pods: Iterable[Pod]) -> frozenset[str]:
         """UIDs of those that run, and use nothing that can be seen, before they are evicted.
@@ -57,7 +66,7 @@ class CleanUp:
         return frozenset(uid for uid in running if self._source.has_gone(uid))
 
     async def until_left(
-        self, pods: Iterable[Pod], seconds: float, unseen: Collection[str] = ()
+        self, pods: Iterable[Pod], seconds: float, unseen: Collection[str] = (), grace: float = 0.0
     ) -> None:
         """Wait until these use nothing any more, for so long together.
 
@@ -65,9 +74,11 @@ class CleanUp:
             pods: who were evicted.
             seconds: at most.
             unseen: see `unseen`, of before they were evicted.
+            grace: seconds that they were given to end, for which nobody else goes for a soft
+                threshold, see `are_leaving`.
         """
-        left = list(pods)
-        until = self._clock.elapsed() + seconds
+        left, began = list(pods), self._clock.elapsed()
+        until = began + seconds
         while not self._ends():
             left = [pod for pod in left if not self._has_left(pod.metadata.uid, unseen)]
             if not left or self._clock.elapsed() >= until:
@@ -75,18 +86,42 @@ class CleanUp:
             await asyncio.sleep(LOOK_EVERY)
         for pod in left:
             self._log.info("has not left yet", pod=pod.key, seconds=seconds)
+            if grace > seconds:
+                self._ending[pod.metadata.uid] = began + min(grace, _LONGEST_GRACE) + CLEAN_UP
+
+    def are_leaving(self) -> bool:
+        """Whether some have time left that they were given to end, and use something yet."""
+        elapsed = self._clock.elapsed()
+        self._ending = {
+            uid: until
+            for uid, until in self._ending.items()
+            if elapsed < until and not self._has_left(uid, ())
+        }
+        return bool(self._ending)
+
+    async def until_measured(self, pods: Iterable[Pod]) -> None:
+        """Wait until something is measured that knows that they have left, for a minute at most.
+
+        Where the node itself is asked that is so at once; a kubelet measures every ten seconds.
+        """
+        if all(self._source.has_gone(one.metadata.uid) is not None for one in pods):
+            return
+        with contextlib.suppress(ReadingError):
+            await self._source.read_anew(self._facts.pods)
 
     async def of_before(self) -> None:
         """Wait for those that an agent of before has evicted a moment ago, as it would have."""
         if self._looked_back:
             return
         self._looked_back = True
-        now = self._clock.now()
+        now, pods, longest = self._clock.now(), list[Pod](), 0.0
         for pod in self._facts.pods:
             at = evicted_at(pod)
             left = -1.0 if at is None else CLEAN_UP - (now - at).total_seconds()
             if 0 < left <= CLEAN_UP:
-                await self.until_left([pod], left)
+                pods.append(pod)
+                longest = max(longest, left)
+        await self.until_left(pods, longest)
 
     def _has_left(self, uid: str, unseen: Collection[str]) -> bool:
         """By what the node says, else by the API server."""

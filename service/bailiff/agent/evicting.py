@@ -112,7 +112,8 @@ class Evictor:
         except ClusterError as error:
             self._log.warning("not evicted", pod=pod.key, error=str(error))
             if not _is_away(error):
-                return Fate.FAILED if isinstance(error, ConflictError) else Fate.REFUSED
+                # Whoever keeps writing a pod keeps that one alone.
+                return Fate.REFUSED
             self._is_silent(str(error))
             return await self._by_runtime(pod, found) if hard else Fate.FAILED
         self._is_silent("")

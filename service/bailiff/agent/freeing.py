@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bailiff.agent.judge import Circumstances, Judged
+    from bailiff.agent.parts import Parts
     from bailiff.agent.reading import Reading, Reclaimer
-    from bailiff.agent.rounds import Parts
 
 # Seconds: beyond those that a kubelet is given to measure anew.
 _TO_MEASURE = 90.0

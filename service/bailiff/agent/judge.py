@@ -141,7 +141,9 @@ class Judge:
         waits = self._why_nobody_goes(planned, circumstances, measured)
         # Not by name: a kubelet tells of the one that was replaced, and of the one in its place.
         by_reference = {reference_to(one): one for one in scene.pods}
-        going = () if waits else (by_reference[one.pod] for one in planned.report.victims)
+        going = () if waits else [by_reference[one.pod] for one in planned.report.victims]
+        # One over a limit of its own is chosen in each round, though its eviction was refused.
+        going = [one for one in going if one.metadata.uid not in circumstances.refused]
         return Judged(
             replace(planned.report, candidates=()),
             tuple((pod, self._finding(planned, pod)) for pod in going),
@@ -222,7 +224,9 @@ class Judge:
         """A threshold counts as met without a break only while somebody looks."""
         memory = memory_of(self._remembered)
         if memory is not None:
-            return memory.resumed(moment.now, measured_at(reading.node), self._longest_break)
+            # Kept, since what it tells goes on counting: `take` holds the next state against it.
+            self.state = memory.resumed(moment.now, measured_at(reading.node), self._longest_break)
+            return self.state
         last = self._judged_at
         if last is None or moment.elapsed - last <= self._longest_break:
             return self.state

@@ -225,6 +225,9 @@ class NodeFacts:
         there = {one.metadata.uid for one in pods}
         for uid in self._pods.keys() - there:
             del self._pods[uid]
+        if not self._listed:
+            # What was there before is no news, as one that was evicted yesterday.
+            self._pods = {one.metadata.uid: one for one in pods}
         for pod in pods:
             self._put(pod)
         if not self._listed:

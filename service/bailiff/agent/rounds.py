@@ -8,10 +8,9 @@ half a minute at most, and then the next round at once.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bailiff.agent.clean_up import CLEAN_UP, LOOK_EVERY, CleanUp
+from bailiff.agent.clean_up import CLEAN_UP, LEAVES, LOOK_EVERY, CleanUp
 from bailiff.agent.evicting import Fate
 from bailiff.agent.freeing import Freeing
 from bailiff.agent.judge import Circumstances, oldest
@@ -24,19 +23,9 @@ from bailiff.decisions.pressure.observations import measured_at
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bailiff.agent.evicting import Evictor
-    from bailiff.agent.judge import Judge, Judged
-    from bailiff.agent.log import Log
-    from bailiff.agent.metrics import AgentMetrics
-    from bailiff.agent.node_facts import NodeFacts
-    from bailiff.agent.notices.notifier import Notifier
-    from bailiff.agent.reading import Reading, Reclaimer, Source
-    from bailiff.agent.remembering import Remembering
-    from bailiff.agent.settings import AgentSettings
-    from bailiff.agent.standing import Standing
-    from bailiff.agent.telling import Teller
-    from bailiff.agent.wake import Wake
-    from bailiff.clock import Clock
+    from bailiff.agent.judge import Judged
+    from bailiff.agent.parts import Parts
+    from bailiff.agent.reading import Reading
     from bailiff.decisions.decision import Finding
     from bailiff.kinds import Pod
 
@@ -48,43 +37,8 @@ _AFTER_FAILURE = 2.0
 _TOLD_SOON = ("pods", "configuration")
 # Seconds for which others go in the place of a pod whose eviction was refused.
 _REFUSED_FOR = 60.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """Everything that a round needs.
-
-    Attributes:
-        settings: the operator's.
-        clock: of the machine.
-        source: measures the node.
-        facts: what the API server, and the kubelet, say of it.
-        judge: plans.
-        reclaimer: frees what can be freed without a pod; None: nothing can be.
-        evictor: evicts.
-        teller: writes Events and conditions.
-        notifier: of the kernel.
-        remembering: for after a restart.
-        standing: for who asks.
-        metrics: are counted.
-        wake: tells when a round is due before its time.
-        log: hears what is done.
-    """
-
-    settings: AgentSettings
-    clock: Clock
-    source: Source
-    facts: NodeFacts
-    judge: Judge
-    reclaimer: Reclaimer | None
-    evictor: Evictor
-    teller: Teller
-    notifier: Notifier
-    remembering: Remembering
-    standing: Standing
-    metrics: AgentMetrics
-    wake: Wake
-    log: Log
+# What is told where the node cannot be freed first.
+_FREEING = "a disk, for which nobody goes"
 
 
 class Rounds:
@@ -137,6 +91,8 @@ class Rounds:
 
     async def _carry_out(self, judged: Judged, reading: Reading) -> float:
         parts = self._parts
+        if self._has_time(judged) and self._clean_up.are_leaving():
+            judged = judged._replace(victims=(), waits=LEAVES)
         try:
             parts.judge.take(judged, reading, parts.clock.elapsed())
             self._tell(judged)
@@ -146,6 +102,10 @@ class Rounds:
             parts.log.exception("a round could not be carried out")
             return self._lose_sight("failed", "a round could not be carried out, see the log")
         return pause
+
+    def _has_time(self, judged: Judged) -> bool:
+        """Whether somebody goes by rank for a soft threshold."""
+        return not judged.is_hard and any(went_by_rank(found) for _, found in judged.victims)
 
     async def _plan(self) -> tuple[Judged, Reading]:
         """What the round comes to, the node freed first.
@@ -162,10 +122,20 @@ class Rounds:
         circumstances = self._circumstances()
         judged = parts.judge.judge(reading, circumstances)
         if not judged.report.reclaim or parts.reclaimer is None or judged.victims:
+            parts.standing.silent(_FREEING, "")
             return judged, reading
         parts.teller.tell(judged.report.events)
         freeing = Freeing(parts, parts.reclaimer, self._circumstances, self._ends.is_set)
-        return await freeing.until_done(judged, reading)
+        try:
+            freed = await freeing.until_done(judged, reading)
+        except ReadingError as error:
+            # Nobody goes for the disk; memory, grace periods and conditions go on.
+            if parts.standing.silent(_FREEING, error.message):
+                parts.log.warning("nobody is evicted for a disk", why=error.message)
+            parts.metrics.unknown(error.reason)
+            return judged, reading
+        parts.standing.silent(_FREEING, "")
+        return freed
 
     def _circumstances(self) -> Circumstances:
         parts = self._parts
@@ -221,7 +191,7 @@ class Rounds:
         """Seconds until the next round."""
         parts = self._parts
         unseen = self._clean_up.unseen(pod for pod, _ in judged.victims)
-        fates = [await self._evict_one(pod, found, judged) for pod, found in judged.victims]
+        fates = await self._evict_all(judged)
         if judged.waits:
             # A pod that has ended uses its memory for a moment only.
             return LOOK_EVERY
@@ -230,15 +200,36 @@ class Rounds:
             return parts.settings.interval
         going = [
             pod
-            for (pod, _), fate in zip(judged.victims, fates, strict=True)
+            for (pod, _), fate in zip(judged.victims, fates, strict=False)
             if fate in (Fate.EVICTED, Fate.STOPPED)
         ]
         if not going:
             return LOOK_EVERY if Fate.GONE in fates or Fate.REFUSED in fates else _AFTER_FAILURE
         seconds = _AFTER_STOP if Fate.STOPPED in fates else CLEAN_UP
-        await self._clean_up.until_left(going, seconds, unseen)
+        graces = [found.grace_period_seconds or 0 for _, found in judged.victims]
+        await self._clean_up.until_left(going, seconds, unseen, max(graces))
+        await self._clean_up.until_measured(going)
         parts.notifier.renew()
         return 0.0
+
+    async def _evict_all(self, judged: Judged) -> list[Fate]:
+        """What has become of each, until one over a limit of its own could not be evicted.
+
+        Such a pod is no reason to let the node run out of memory: it, and others like it that would
+        fail as well, are set aside for a while.
+        """
+        fates: list[Fate] = []
+        for at, (pod, found) in enumerate(judged.victims):
+            fates.append(await self._evict_one(pod, found, judged))
+            if (
+                fates[-1] is Fate.FAILED
+                and not went_by_rank(found)
+                and not self._parts.settings.on_paper
+            ):
+                until = self._parts.clock.elapsed() + _REFUSED_FOR
+                self._refused |= {one.metadata.uid: until for one, _ in judged.victims[at:]}
+                break
+        return fates
 
     async def _evict_one(self, pod: Pod, found: Finding, judged: Judged) -> Fate:
         parts, uid = self._parts, pod.metadata.uid
@@ -268,5 +259,8 @@ class Rounds:
         return fate
 
     def _went(self, found: Finding) -> None:
+        """A cool-down begins, which has to be known after a restart though nobody has left yet."""
+        parts, now = self._parts, self._steady.now()
         if went_by_rank(found):
-            self._parts.judge.went(self._steady.now())
+            parts.judge.went(now)
+            parts.remembering.note(parts.judge.note(now))

@@ -43,6 +43,10 @@ class KubeletAccess(Struct, frozen=True, kw_only=True):
     key_file: str = ""
 
 
+# Seconds: `/healthz` fails after a quarter of an hour without a round.
+_LONGEST_INTERVAL = 600.0
+
+
 class ClusterAccess(Struct, frozen=True, kw_only=True):
     """Where the API server is, and who the agent is there.
 
@@ -94,7 +98,7 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         configuration: thresholds; None: those of the kubelet, else the kubelet's defaults.
         extensions: what no kubelet does.
         layout: of the file systems; None: as found on the node, else by the summary.
-        interval: seconds from round to round, 1 and up.
+        interval: seconds from round to round, from 1 to 600.
         stale_after: seconds without anything newly measured after which nobody is evicted.
         notices: of the kernel.
         runtime: the socket of the container runtime; empty: nothing is freed on the node first.
@@ -141,10 +145,10 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             raise ValueError(f"runtime: {why}, got {self.runtime[:64]!r}")
         if self.state_file and not Path(self.state_file).name:
             raise ValueError(f"state_file: must be a file, got {self.state_file[:64]!r}")
-        for name, least in (("interval", 1.0), ("stale_after", 1.0)):
+        for name, most in (("interval", _LONGEST_INTERVAL), ("stale_after", math.inf)):
             value = getattr(self, name)
-            if not math.isfinite(value) or value < least:
-                raise ValueError(f"{name}: must be {least:g} s or more")
+            if not math.isfinite(value) or not 1.0 <= value <= most:
+                raise ValueError(f"{name}: must be from 1 s to {most:g} s")
         self._check_sources()
 
     def _check_sources(self) -> None:

@@ -92,6 +92,7 @@ class Standing:
     def lose_sight(self, why: str) -> bool:
         """Nothing is known of the node; whether that is news."""
         is_news, self.unknown = self.unknown in ("", NEVER_READ), why
+        self._waits = ""
         return is_news
 
     def silent(self, who: str, why: str) -> bool:
@@ -106,6 +107,7 @@ class Standing:
     def complaints(self) -> list[str]:
         """Why not all is as it should be."""
         unknown = [self.unknown] if self.unknown else []
+        unknown += [f"nobody goes yet: {self._waits}"] if self._waits else []
         return unknown + [f"{who}: {why}" for who, why in self._silent.items()]
 
     def chosen(self, pod: Pod, found: Finding, at: datetime) -> bool:

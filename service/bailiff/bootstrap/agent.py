@@ -31,9 +31,10 @@ from bailiff.agent.metrics import AgentMetrics
 from bailiff.agent.node_facts import NodeFacts
 from bailiff.agent.notices.found import find_ways
 from bailiff.agent.notices.notifier import NO_WAYS, Notifier, Ways
+from bailiff.agent.parts import Parts
 from bailiff.agent.reclaiming import GarbageCollector
 from bailiff.agent.remembering import Remembering
-from bailiff.agent.rounds import Parts, Rounds
+from bailiff.agent.rounds import Rounds
 from bailiff.agent.settings import AgentSettings
 from bailiff.agent.standing import Standing
 from bailiff.agent.status import Page, StatusPort, as_json, verdict

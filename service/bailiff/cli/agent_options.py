@@ -93,7 +93,7 @@ EXTENSIONS: Any = setting(
     _ROUNDS,
 )
 INTERVAL: Any = setting(
-    "--pressure-interval", "Seconds from one round to the next, 1 and up.", _ROUNDS, min=1.0
+    "--pressure-interval", "Seconds from one round to the next.", _ROUNDS, min=1.0, max=600.0
 )
 STALE_AFTER: Any = setting(
     "--pressure-stale-after",

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -73,5 +74,28 @@ async def test_what_cannot_be_freed_is_told_with_its_reason():
     scene.node.disk_free, scene.node.cannot_free = 50 * MIB, "the runtime does not answer"
     async with scene.running():
         await asyncio.sleep(1)
-    assert scene.standing.unknown == "the runtime does not answer"
+    assert any("the runtime does not answer" in one for one in scene.standing.complaints)
     assert scene.api.deleted == []
+    scene.node.cannot_free, scene.node.disk_free = "", 500 * MIB
+    await scene.rounds.one()
+    assert scene.standing.complaints == []
+
+
+async def test_where_the_node_cannot_be_freed_memory_and_its_grace_periods_go_on():
+    scene = AgentScene(
+        HOG,
+        reclaims=True,
+        configuration=KubeletConfiguration(
+            eviction_hard={"imagefs.available": "10%"},
+            eviction_soft={"memory.available": "100Mi"},
+            eviction_soft_grace_period={"memory.available": "60s"},
+        ),
+    )
+    scene.node.uses = {"hog": 950 * MIB}
+    scene.node.disk_free, scene.node.cannot_free = 50 * MIB, "the runtime does not answer"
+    async with scene.running():
+        await asyncio.sleep(50)
+        assert scene.api.deleted == []
+        assert "DiskPressure" in scene.standing.describe()["conditions"]
+        await asyncio.sleep(30)
+    assert scene.api.deleted == ["hog"]

@@ -92,6 +92,67 @@ async def test_nobody_goes_during_the_cool_down_after_one_that_went():
         assert scene.api.deleted == ["hog", "calm"]
 
 
+async def test_a_restart_ends_no_cool_down(tmp_path):
+    """It is written down when the pod goes, and not when it has left."""
+    file = tmp_path / "state"
+    first = pressed(extensions=COOL, state_file=file)
+    first.node.lies_there = {"uid-hog"}
+    async with first.running():
+        await asyncio.sleep(5)
+    heir = AgentScene(CALM, extensions=COOL, state_file=file)
+    heir.node.uses = {"calm": 950 * MIB}
+    async with heir.running():
+        await asyncio.sleep(50)
+        assert heir.api.deleted == []
+        await asyncio.sleep(15)
+    assert heir.api.deleted == ["calm"]
+
+
+async def test_one_over_a_limit_of_its_own_that_cannot_go_keeps_no_disk_full(monkeypatch):
+    scene = AgentScene(pod("over", limit="1Mi"), reclaims=True)
+    scene.node.uses = {"over": 10 * MIB}
+    scene.node.disk_free, scene.node.garbage = 10 * MIB, 400 * MIB
+    scene.api.fails = ForbiddenError("a webhook says no", status=403)
+    async with scene.running():
+        await asyncio.sleep(5)
+        assert scene.node.garbage == 0
+        # And is not asked for each second.
+        await asyncio.sleep(50)
+        assert scene.metrics.registry.get_sample_value(
+            "bailiff_agent_attempts_total",
+            {"eviction_signal": "ephemeralpodfs.limit", "fate": "refused"},
+        ) in (1.0, None)
+
+
+@pytest.mark.parametrize("others", [1, 100])
+async def test_those_over_limits_of_their_own_keep_no_memory_without_the_api_server(others):
+    over = [pod(f"over-{number}", limit="1Mi") for number in range(others)]
+    scene = AgentScene(HOG, CALM, *over, stops=True)
+    scene.node.uses = {"hog": 750 * MIB, "calm": 50 * MIB} | {
+        one.metadata.name: 2 * MIB for one in over
+    }
+    scene.node.uses["calm"] += 950 * MIB - sum(scene.node.uses.values())
+    scene.api.fails, scene.api.takes = UnreachableError("no connection"), 5.0
+    async with scene.running():
+        await asyncio.sleep(20)
+    assert [who for who, _ in scene.stopper.stopped] == ["hog"]
+
+
+async def test_whoever_keeps_writing_a_pod_keeps_no_other(monkeypatch):
+    scene = pressed()
+    real = scene.api.delete
+
+    async def delete(pod, grace):
+        if pod.metadata.name == "hog":
+            raise ConflictError("written meanwhile", status=409)
+        await real(pod, grace)
+
+    monkeypatch.setattr(scene.api, "delete", delete)
+    async with scene.running():
+        await asyncio.sleep(5)
+    assert scene.api.deleted == ["calm"]
+
+
 async def test_who_waits_for_an_unknown_pod_begins_no_cool_down():
     scene = pressed(extensions=COOL)
     scene.tell_pods(CALM)

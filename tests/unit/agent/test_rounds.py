@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
-from bailiff.decisions.text import describe_time
-from bailiff.kinds import Pod, decode
 from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, pod, pressed, soft
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -65,40 +62,6 @@ async def test_no_round_runs_beside_another_and_what_was_noticed_meanwhile_is_no
         assert scene.node.looks == [0]
         await asyncio.sleep(2)
         assert scene.node.looks[1] == 6
-
-
-async def test_after_an_eviction_nobody_else_goes_until_the_pod_has_left():
-    scene = pressed()
-    scene.tell_pods(HOG, CALM, pod("third"))
-    scene.node.uses |= {"third": 40 * MIB}
-    scene.node.lies_there = {"uid-hog"}
-    async with scene.running():
-        await asyncio.sleep(12)
-        assert scene.node.looks == [0]
-        scene.node.lies_there.clear()
-        await asyncio.sleep(1.5)
-        # And then a round at once.
-        assert scene.node.looks == [0, 12]
-    assert scene.api.deleted == ["hog"]
-
-
-async def test_one_that_does_not_leave_is_waited_for_for_half_a_minute():
-    scene = pressed()
-    scene.node.lies_there = {"uid-hog"}
-    async with scene.running():
-        await asyncio.sleep(31)
-    assert scene.node.looks == [0, 30]
-
-
-async def test_several_that_go_are_waited_for_together():
-    limited = [pod(f"p{number}", limit="1Mi") for number in range(3)]
-    scene = AgentScene(*limited)
-    scene.node.uses = {f"p{number}": 10 * MIB for number in range(3)}
-    scene.node.lies_there = {f"uid-p{number}" for number in range(3)}
-    async with scene.running():
-        await asyncio.sleep(31)
-    assert sorted(scene.api.deleted) == ["p0", "p1", "p2"]
-    assert scene.node.looks == [0, 30]
 
 
 async def test_a_grace_period_goes_on_over_a_restart(tmp_path):
@@ -192,16 +155,6 @@ async def test_an_eviction_that_has_begun_is_finished_when_the_agent_ends():
     assert scene.node.looks == [0]
 
 
-async def test_an_agent_that_ends_waits_for_nobody_to_leave():
-    scene = pressed()
-    scene.node.lies_there = {"uid-hog"}
-    acting = asyncio.create_task(scene.rounds.run())
-    await asyncio.sleep(0.5)
-    scene.rounds.end()
-    async with asyncio.timeout(2):
-        await acting
-
-
 async def test_nobody_goes_by_what_was_measured_long_ago():
     scene = AgentScene(HOG)
     scene.node.stands_still = scene.clock.now()
@@ -224,39 +177,3 @@ async def test_of_two_of_one_name_the_one_that_uses_the_memory_goes():
     # Of the new one nothing is measured, so that it is the first by rank.
     assert scene.api.deleted == ["hog"]
     assert scene.standing.describe()["chosen"][0]["uid"] == "uid-new"
-
-
-def evicted(name: str, seconds_ago: float, clock) -> Pod:
-    at = describe_time(clock.now() - timedelta(seconds=seconds_ago))
-    body = {
-        "metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"},
-        "spec": {"nodeName": "node", "containers": [{"name": "main"}]},
-        "status": {
-            "phase": "Failed",
-            "reason": "Evicted",
-            "conditions": [
-                {
-                    "type": "DisruptionTarget",
-                    "status": "True",
-                    "reason": "TerminationByKubelet",
-                    "message": "The node was low on resource: memory.",
-                    "lastTransitionTime": at,
-                }
-            ],
-        },
-    }
-    return decode(msgspec.json.encode(body), Pod)
-
-
-@pytest.mark.parametrize(("seconds_ago", "waits"), [(5, 25), (29, 1), (40, 0), (-3600, 0)])
-async def test_after_a_restart_those_are_waited_for_that_were_evicted_a_moment_ago(
-    seconds_ago, waits
-):
-    scene = pressed()
-    gone = evicted("gone", seconds_ago, scene.clock)
-    scene.tell_pods(HOG, CALM, gone)
-    scene.node.uses |= {"gone": 0}
-    scene.node.lies_there = {"uid-gone"}
-    async with scene.running():
-        await asyncio.sleep(28)
-    assert scene.node.looks[0] == pytest.approx(waits, abs=1)

@@ -77,6 +77,23 @@ async def test_a_static_pod_is_none_though_its_name_cannot_be_read():
     assert scene.api.deleted == ["calm"]
 
 
+async def test_one_whose_successor_has_its_name_is_one_all_the_same():
+    scene = haunted()
+    scene.tell_pods(CALM, pod("ghost", uid="uid-successor"))
+    async with scene.running():
+        await asyncio.sleep(60)
+        assert scene.api.deleted == []
+
+
+async def test_what_is_left_of_a_cgroup_is_worth_no_wait():
+    scene = haunted()
+    scene.node.uses = {"ghost": 4096, "calm": 950 * MIB}
+    scene.tell_pods(CALM, pod("first"))
+    async with scene.running():
+        await asyncio.sleep(1)
+    assert scene.api.deleted[0] == "first"
+
+
 async def test_one_that_uses_less_than_the_victim_keeps_nobody():
     scene = haunted()
     scene.node.uses = {"ghost": 100 * MIB, "calm": 850 * MIB}

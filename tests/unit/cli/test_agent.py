@@ -104,6 +104,7 @@ def test_options_may_stand_in_the_environment(become, monkeypatch):
         ((*HERE, "--pressure-layout", "round"), "--pressure-layout: must be one of single"),
         ((*HERE, "--pressure-config", "nowhere"), "--pressure-config: nowhere: No such file"),
         ((*HERE, "--pressure-interval", "0.5"), "--pressure-interval"),
+        ((*HERE, "--pressure-interval", "601"), "--pressure-interval"),
         ((*HERE, "--in-cluster"), "exclude each other"),
         ((*HERE, "--cgroup", "../x"), "is no path below a mount point"),
         ((*HERE, "--node", ""), "must be the name of a node"),

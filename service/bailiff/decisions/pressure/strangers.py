@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 # Seconds for which one is waited for, and all of them together until somebody goes: longer than a
 # watch of pods may be dead unnoticed (ClusterSettings.watch_idle_timeout).
 _WAITED_FOR = 120.0
+# Bytes that are worth a wait: what is left of a pod's cgroup may hold some pages for ever.
+_SMALLEST = 2**20
 # Seconds after which one that nobody has asked about is one anew, and how many are kept.
-_FORGOTTEN = 600.0
+_FORGOTTEN = 86400.0
 _MOST_KEPT = 1024
 
 
@@ -57,18 +59,21 @@ def strangers(
     least = _least_used(report)
     if least is None:
         return
-    uids, names = set[str | None](), set[tuple[str, str]]()
+    uids, names = set[str](), set[tuple[str, str]]()
     for pod in pods:
         uids.add(pod.metadata.uid)
-        # A static pod has another UID in the API: what shows it there says which.
-        uids.add(pod.metadata.annotations.config_mirror)
-        names.add((pod.metadata.namespace, pod.metadata.name))
+        mirror = pod.metadata.annotations.config_mirror
+        if mirror is not None:
+            # A static pod has another UID in the API: what shows it there says which. No other pod
+            # is known by its name, which its successor has as well.
+            uids.add(mirror)
+            names.add((pod.metadata.namespace, pod.metadata.name))
     for one in measured():
         who = one.pod_ref
         if who.uid in uids or (who.namespace, who.name) in names:
             continue
         used = memory_in_use(one.memory, in_use) or 0
-        if used > least:
+        if used > max(least, _SMALLEST):
             yield Stranger(who, used)
 
 

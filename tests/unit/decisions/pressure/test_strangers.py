@@ -30,7 +30,7 @@ def test_a_round_in_which_nobody_goes_forgets_none(known):
     assert known.waited_for(of("u1"), 100.0)
     assert not known.waited_for([], 110.0)
     assert not known.waited_for(of("u1"), 230.0)
-    assert known.waited_for(of("u1"), 900.0)
+    assert known.waited_for(of("u1"), 110.0 + 86400 + 121)
 
 
 def test_pods_that_come_and_go_keep_nobody_for_longer_than_two_minutes(known):
@@ -59,5 +59,5 @@ def test_so_many_are_kept_and_no_more(known):
 
 def test_of_those_that_nobody_has_asked_about_nothing_is_kept(known):
     known.waited_for(of("u1"), 100.0)
-    known.waited_for([], 701.0)
+    known.waited_for([], 86501.0)
     assert len(known) == 0
