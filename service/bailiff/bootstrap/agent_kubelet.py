@@ -83,7 +83,8 @@ def _kubelet_login(access: KubeletAccess, node: str, api: Login | None) -> Login
     tls.context()
     token = content(access.token_file)
     authorization = None if token is None else header_value(f"Bearer {token.decode().strip()}")
-    if authorization is None and tls.certificate is None and api is not None and tls.verify:
+    is_proven = tls.verify and access.url.startswith("https://")
+    if authorization is None and tls.certificate is None and api is not None and is_proven:
         # Whoever listens at the kubelet's port without its certificate is not shown the token.
         authorization = api.authorization
     return Login(host=access.url, tls=tls, authorization=authorization, files=files)
