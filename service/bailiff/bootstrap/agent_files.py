@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv6Address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -43,6 +44,16 @@ def layout_called(option: str, name: str) -> FileSystemLayout | None:
     return LAYOUTS.get(name)
 
 
+def _with_brackets(url: str) -> str:
+    """An IPv6 address in brackets, which Kubernetes' `status.hostIP` has not; a port ends it."""
+    scheme, _, rest = url.partition("//")
+    host, _, port = rest.rpartition(":")
+    try:
+        return f"{scheme}//[{IPv6Address(host)}]:{port}"
+    except ValueError:
+        return url
+
+
 def kubelet_access(
     url: str | None,
     *,
@@ -66,6 +77,7 @@ def kubelet_access(
     if not url.startswith(("https://", "http://127.0.0.1:", "http://localhost:", "http://[::1]:")):
         why = "must be https://HOST:PORT, or http:// on this machine"
         raise ValueError(f"--kubelet: {why}, got {url[:64]!r}")
+    url = _with_brackets(url)
     try:
         parts = urlsplit(url)
         # It is parsed when it is asked for.

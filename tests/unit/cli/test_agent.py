@@ -83,6 +83,22 @@ def test_the_kubelet(become):
     assert found.layout == LAYOUTS["split"]
 
 
+@pytest.mark.parametrize(
+    ("told", "url"),
+    [
+        # As the chart gives it on a node that has no other address.
+        ("https://fd00:10::7:10250", "https://[fd00:10::7]:10250"),
+        ("https://[fd00:10::7]:10250", "https://[fd00:10::7]:10250"),
+        ("https://10.0.0.7:10250", "https://10.0.0.7:10250"),
+        ("https://localhost:10250", "https://localhost:10250"),
+    ],
+)
+def test_the_kubelet_of_a_node_of_ipv6(become, told, url):
+    found = settings(become, "--kubelet", told)
+    assert found.kubelet is not None
+    assert found.kubelet.url == url
+
+
 def test_options_may_stand_in_the_environment(become, monkeypatch):
     for name, value in {"NODE": "n2", "IN_CLUSTER": "true", "HOST_ROOT": "/host/"}.items():
         monkeypatch.setenv(f"BAILIFF_{name}", value)
