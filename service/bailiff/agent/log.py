@@ -18,8 +18,12 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-# Characters, the last: a line is to fit into what a pipe takes at once.
+# Characters of a traceback, the last.
 _LONGEST_TRACEBACK = 2000
+# Bytes of a line: what a pipe takes without a wait once it is writable (PIPE_BUF).
+_LONGEST_LINE = 4096
+# Characters that are left of each fact where all together are too long; 0: none is told.
+_SHORTER = (1500, 200, 20, 0)
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
@@ -82,18 +86,25 @@ class Log:
             return
         at = self._now().isoformat().replace("+00:00", "Z")
         said = {**facts, **self.always}
-        if self._text:
-            line = " ".join([at, f"[{level}]", event, *(f"{k}={v}" for k, v in said.items())])
-        else:
-            entry = {**said, "event": event, "level": level, "timestamp": at}
-            line = msgspec.json.encode(entry, enc_hook=str).decode()
+        line = self._line(at, level, event, said)
+        for most in _SHORTER:
+            if len(line) <= _LONGEST_LINE:
+                break
+            line = self._line(at, level, event, _cut(said, most))
         self._print(line)
 
-    def _print(self, line: str) -> None:
+    def _line(self, at: str, level: str, event: str, said: Mapping[str, object]) -> bytes:
+        if self._text:
+            line = " ".join([at, f"[{level}]", event, *(f"{k}={v}" for k, v in said.items())])
+            return line.encode(errors="replace") + b"\n"
+        entry = {**said, "event": event, "level": level, "timestamp": at}
+        return msgspec.json.encode(entry, enc_hook=str) + b"\n"
+
+    def _print(self, line: bytes) -> None:
         """Nobody is evicted later because nobody reads the log: then lines are lost."""
         try:
             if self._takes_more():
-                print(line, file=self._out, flush=True)
+                print(line.decode(), end="", file=self._out, flush=True)
         except OSError:
             # Whoever has read it is gone.
             return
@@ -105,3 +116,14 @@ class Log:
         except (io.UnsupportedOperation, ValueError):
             # It is no file, as in tests, or its number is above 1023.
             return True
+
+
+def _cut(said: Mapping[str, object], most: int) -> dict[str, object]:
+    """Each fact as text of at most so many characters; more facts than fit are none."""
+    if not most:
+        return {"cut": True}
+    return {name: _shortened(str(value), most) for name, value in said.items()}
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}..."

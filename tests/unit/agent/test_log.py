@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import threading
 from datetime import UTC, datetime
 
 import pytest
@@ -48,12 +49,46 @@ def test_levels(level, there):
     assert bool(line(level=level)) is there
 
 
-def test_a_pipe_that_nobody_reads_keeps_nobody_waiting():
+@pytest.mark.parametrize("text", [True, False])
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"why": "w" * 100_000},
+        {"why": "é\u0001" * 50_000},
+        {f"fact{number}": "w" * 1000 for number in range(100)},
+        {"names": ["n" * 50] * 1000},
+    ],
+    ids=["one long", "one that is longer as JSON", "many", "no text"],
+)
+def test_a_line_fits_into_what_a_pipe_takes_at_once(text, facts):
+    said = line(text=text, **facts)
+    assert len(said.encode()) <= 4096
+    assert said.endswith("\n")
+    assert text or json.loads(said)["event"] == "evicted"
+
+
+def test_of_a_long_line_as_much_is_told_as_fits():
+    said = json.loads(line(why="w" * 100_000, pod="a/b"))
+    assert (said["pod"], said["why"]) == ("a/b", f"{'w' * 1500}...")
+
+
+@pytest.mark.parametrize("length", [100, 4000, 100_000])
+def test_a_pipe_that_nobody_reads_keeps_nobody_waiting(length):
+    """In a thread, since it would never end where this is not so."""
     reading, writing = os.pipe()
     # Closing it writes what it could not write.
     with contextlib.suppress(BrokenPipeError), os.fdopen(writing, "w") as out:
         log = Log(out)
-        for _ in range(2000):
-            log.info("evicted", pod="a/b", why="w" * 100)
+
+        def write() -> None:
+            for _ in range(200):
+                log.info("evicted", pod="a/b", why="w" * length)
+
+        thread = threading.Thread(target=write, daemon=True)
+        thread.start()
+        thread.join(10)
+        is_stuck = thread.is_alive()
         os.close(reading)
+        thread.join(10)
+        assert not is_stuck
         log.info("evicted")
