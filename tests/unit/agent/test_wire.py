@@ -9,7 +9,14 @@ import pytest
 import structlog
 
 from bailiff.agent.api import connecting
-from bailiff.cluster import ClusterSettings, FencedError, Request, ResponseError, UnreachableError
+from bailiff.cluster import (
+    ClusterSettings,
+    FencedError,
+    Request,
+    ResponseError,
+    UnauthorizedError,
+    UnreachableError,
+)
 from bailiff.cluster.login import Login
 from tests.harness.clocks import LoopClock
 from tests.harness.dropping_server import dropping
@@ -22,9 +29,13 @@ if TYPE_CHECKING:
 GET = Request("GET", "/x")
 
 
-async def client(port: int, **settings: Any) -> Cluster:
+async def client(port: int, tokens: tuple[str, ...] = (), **settings: Any) -> Cluster:
+    """One that logs in anew with each of these tokens, the last again and again."""
+    left = list(tokens)
+
     async def read() -> Login:
-        return Login(f"http://127.0.0.1:{port}")
+        token = (left.pop(0) if len(left) > 1 else left[0]) if left else None
+        return Login(f"http://127.0.0.1:{port}", authorization=token)
 
     log = structlog.get_logger()
     return await connecting.connect(read, LoopClock(), log, ClusterSettings(**settings))
@@ -37,6 +48,9 @@ class Raw:
         self.answers = list(answers)
         self.piece = piece
         self.connections = 0
+        self.heads: list[bytes] = []
+        # What is answered on the connection after the first.
+        self.again: list[bytes] = []
 
     async def __aenter__(self) -> int:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -47,10 +61,11 @@ class Raw:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        answers = self.again if self.again and self.connections > 1 else self.answers
         try:
-            while self.answers:
-                await reader.readuntil(b"\r\n\r\n")
-                async for part in self._parts(self.answers.pop(0)):
+            while answers:
+                self.heads.append(await reader.readuntil(b"\r\n\r\n"))
+                async for part in self._parts(answers.pop(0)):
                     writer.write(part)
                     await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -92,7 +107,7 @@ async def test_a_connection_serves_for_the_next_request():
 
 async def test_one_that_has_rested_for_long_serves_no_more(monkeypatch):
     """What stands between may have forgotten it, so that a request would wait in vain."""
-    monkeypatch.setattr("bailiff.agent.api.wire._KEPT_FOR", 0.0)
+    monkeypatch.setattr("bailiff.agent.api.connection._KEPT_FOR", 0.0)
     raw = Raw(OK, OK)
     async with raw as port, await client(port) as cluster:
         for _ in range(2):
@@ -130,6 +145,40 @@ async def test_a_read_on_a_dropped_connection_is_sent_again():
         await cluster.send(GET)
         assert await cluster.send(GET) == b"{}"
     assert server.arrived == ["GET", "GET", "GET"]
+
+
+async def test_after_one_that_was_dropped_none_that_was_kept_serves():
+    """They were kept as long: a write must not meet the next of them."""
+    async with dropping() as server, await client(server.port) as cluster:
+        await asyncio.gather(cluster.send(GET), cluster.send(GET))
+        with pytest.raises(UnreachableError):
+            await cluster.send(Request("DELETE", "/x"))
+        await cluster.send(Request("DELETE", "/x"))
+    assert server.arrived == ["GET", "GET", "DELETE", "DELETE"]
+
+
+def refusal(code: int, length: int) -> bytes:
+    head = f"HTTP/1.1 {code} No\r\nContent-Length: {length}\r\n\r\n"
+    return head.encode() + b"x" * length
+
+
+@pytest.mark.parametrize("length", [0, 10, 300_000])
+async def test_a_login_that_is_refused_is_renewed_once(length):
+    raw = Raw(refusal(401, length))
+    tokens = ("old", "new")
+    async with raw as port, await client(port, tokens, request_timeout=5.0) as cluster:
+        # The refusal ends the connection; the next is answered.
+        raw.again = [OK]
+        assert await cluster.send(GET) == b"ok"
+    assert [head.partition(b"Authorization: ")[2][:3] for head in raw.heads] == [b"old", b"new"]
+
+
+@pytest.mark.parametrize("length", [0, 10, 300_000])
+async def test_a_login_that_cannot_be_renewed_is_no_fault_of_ours(length):
+    raw = Raw(refusal(401, length), piece=4096)
+    async with raw as port, await client(port, ("same",)) as cluster:
+        with pytest.raises(UnauthorizedError):
+            await cluster.send(GET)
 
 
 async def test_who_may_not_write_any_more_does_not():

@@ -14,12 +14,14 @@ from urllib.parse import urlencode, urlsplit
 
 import bailiff
 from bailiff.agent.api.answers import Incoming, NoHttpError
+from bailiff.agent.api.connection import Connection
 from bailiff.cluster.errors import (
     ConfigError,
     FencedError,
     RequestTimeoutError,
     ResponseError,
     TooLongError,
+    UnauthorizedError,
     UnreachableError,
 )
 from bailiff.cluster.status import error_of
@@ -35,63 +37,15 @@ if TYPE_CHECKING:
     from bailiff.cluster.tls import Tls
 
 _MAX_REFUSAL_BYTES = 64 * 1024
-_READ_AT_ONCE = 64 * 1024
 # Connections that are kept for the next request: an agent sends one or two at a time.
 _KEPT = 2
-# Seconds for which one is: what stands between may forget it then, and tell nobody.
-_KEPT_FOR = 30.0
-
-
-class _Connection:
-    """One connection, for one request at a time."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._used_at = 0.0
-
-    @property
-    def is_usable(self) -> bool:
-        """Whether the other side has not hung up, as far as is known, and is like to be there."""
-        if self._reader.at_eof() or self._writer.is_closing():
-            return False
-        return asyncio.get_running_loop().time() - self._used_at < _KEPT_FOR
-
-    def rest(self) -> None:
-        """It is kept for the next request."""
-        self._used_at = asyncio.get_running_loop().time()
-
-    async def begin(self, head: bytes, body: bytes | None) -> Incoming:
-        """Send a request and wait for the head of its answer."""
-        self._writer.write(head + (body or b""))
-        await self._writer.drain()
-        answer = Incoming()
-        while answer.in_head:
-            await self.more(answer)
-        return answer
-
-    async def more(self, answer: Incoming) -> None:
-        """Wait for something more of an answer.
-
-        Raises:
-            ConnectionError: the connection ended before the answer did.
-            NoHttpError: see Incoming.
-        """
-        data = await self._reader.read(_READ_AT_ONCE)
-        if not data:
-            raise ConnectionResetError("the connection ended before the answer did")
-        answer.feed(data)
-
-    def close(self) -> None:
-        """Hang up, without waiting for the other side."""
-        self._writer.transport.abort()
 
 
 class Inflow:
     """An answer that has no end, as a watch; see bailiff.cluster.wire."""
 
     def __init__(
-        self, request: Request, connection: _Connection, answer: Incoming, idle: float
+        self, request: Request, connection: Connection, answer: Incoming, idle: float
     ) -> None:
         self._request = request
         self._connection = connection
@@ -129,7 +83,7 @@ class LeanWire:
     def __init__(self, credentials: Credentials, settings: ClusterSettings) -> None:
         self._credentials = credentials
         self._settings = settings
-        self._kept: list[_Connection] = []
+        self._kept: list[Connection] = []
         self._tls: Tls | None = None
         self._context: ssl.SSLContext | None = None
         self._closed = False
@@ -175,39 +129,45 @@ class LeanWire:
                 connection, answer = await self._accepted(request)
         return Inflow(request, connection, answer, self._settings.watch_idle_timeout)
 
-    async def _accepted(self, request: Request) -> tuple[_Connection, Incoming]:
+    async def _accepted(self, request: Request) -> tuple[Connection, Incoming]:
         """The answer to a request that was taken; raises what a refusal means."""
         if self._closed:
             raise UnreachableError("the client is closed")
         login = await self._credentials.current()
-        connection, answer = await self._asked(request, login)
-        if answer.status == 401:
-            connection.close()
+        try:
+            return await self._taken(request, login)
+        except UnauthorizedError:
             renewed = await self._credentials.after_rejection(login)
-            answer.end()
-            if renewed is not None:
-                connection, answer = await self._asked(request, renewed)
+            if renewed is None:
+                raise
+        return await self._taken(request, renewed)
+
+    async def _taken(self, request: Request, login: Login) -> tuple[Connection, Incoming]:
+        connection, answer = await self._asked(request, login)
         if 200 <= answer.status < 300:
             return connection, answer
         try:
             body = await _beginning(connection, answer)
         finally:
             connection.close()
+            answer.end()
         raise error_of(request.what, answer.status, body, answer.retry_after)
 
-    async def _asked(self, request: Request, login: Login) -> tuple[_Connection, Incoming]:
+    async def _asked(self, request: Request, login: Login) -> tuple[Connection, Incoming]:
         head = _head(request, login)
         kept = self._kept_for(login)
         if kept is not None:
             try:
                 return await _begun(kept, request, head)
             except ConnectionError:
-                # The server may have closed it since. It may also have carried a write out.
+                # The server may have closed it since, and the others that are kept as well.
+                self._drop_kept()
+                # It may also have carried a write out.
                 if request.method != "GET":
                     raise
         return await _begun(await self._fresh(login), request, head)
 
-    def _kept_for(self, login: Login) -> _Connection | None:
+    def _kept_for(self, login: Login) -> Connection | None:
         """A connection that nobody uses, of those that were made with this login's certificates."""
         if login.tls != self._tls:
             self._tls, self._context = login.tls, login.tls.context()
@@ -219,14 +179,14 @@ class LeanWire:
             kept.close()
         return None
 
-    async def _fresh(self, login: Login) -> _Connection:
+    async def _fresh(self, login: Login) -> Connection:
         try:
             return await self._opened(login)
         except OSError:
             await self._credentials.after_failure(login)
             raise
 
-    async def _opened(self, login: Login) -> _Connection:
+    async def _opened(self, login: Login) -> Connection:
         if login.proxy is not None:
             raise ConfigError("the agent asks the API server straight: it goes by no proxy")
         server = urlsplit(login.host)
@@ -238,9 +198,9 @@ class LeanWire:
             ssl=self._context if secure else None,
             server_hostname=(login.tls.server_name or host) if secure else None,
         )
-        return _Connection(reader, writer)
+        return Connection(reader, writer)
 
-    async def _whole(self, request: Request, connection: _Connection, answer: Incoming) -> bytes:
+    async def _whole(self, request: Request, connection: Connection, answer: Incoming) -> bytes:
         bound, parts, size = self._settings.max_response_bytes, list[bytes](), 0
         while True:
             part = answer.take()
@@ -254,7 +214,7 @@ class LeanWire:
                 return b"".join(parts)
             await connection.more(answer)
 
-    def _keep(self, connection: _Connection, answer: Incoming) -> None:
+    def _keep(self, connection: Connection, answer: Incoming) -> None:
         if answer.stays_open and len(self._kept) < _KEPT:
             connection.rest()
             self._kept.append(connection)
@@ -268,8 +228,8 @@ class LeanWire:
 
 
 async def _begun(
-    connection: _Connection, request: Request, head: bytes
-) -> tuple[_Connection, Incoming]:
+    connection: Connection, request: Request, head: bytes
+) -> tuple[Connection, Incoming]:
     """Send a request over this connection; it is closed where that fails."""
     if request.allowed is not None and not request.allowed():
         connection.close()
@@ -281,7 +241,7 @@ async def _begun(
         raise
 
 
-async def _beginning(connection: _Connection, answer: Incoming) -> bytes:
+async def _beginning(connection: Connection, answer: Incoming) -> bytes:
     """Of a refusal as much as anybody reads."""
     body = answer.take()
     with contextlib.suppress(ConnectionError):
