@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from bailiff.agent.aging import Aging
 from bailiff.agent.evicting import Evictor
 from bailiff.agent.judge import Judge
 from bailiff.agent.log import Log
-from bailiff.agent.memory_file import MemoryFile
 from bailiff.agent.metrics import AgentMetrics
 from bailiff.agent.node_facts import NodeFacts
 from bailiff.agent.notices.notifier import Notifier, Ways
@@ -24,6 +24,7 @@ from bailiff.agent.remembering import Remembering
 from bailiff.agent.rounds import Rounds
 from bailiff.agent.settings import AgentSettings
 from bailiff.agent.standing import Standing
+from bailiff.agent.state_file import StateFile
 from bailiff.agent.telling import Teller
 from bailiff.agent.wake import Wake
 from bailiff.decisions.pressure.facts import FileSystemLayout
@@ -37,6 +38,7 @@ from bailiff.kinds.stats import (
     NodeStats,
     PodReference,
     PodStats,
+    RlimitStats,
     RuntimeStats,
 )
 from tests.harness.clocks import LoopClock
@@ -84,6 +86,8 @@ class MadeUpNode:
         broken: why nothing can be measured; empty: it can.
         looks: when it was measured, by the loop's time.
         lies_there: UIDs of pods that still use what they had though they are deleted.
+        processes_left: of 1,000; None: they are not counted.
+        disk_stands_still: since when the disk is not measured anew; None: it is.
     """
 
     def __init__(self, clock: LoopClock) -> None:
@@ -95,9 +99,11 @@ class MadeUpNode:
         self.lies_there: set[str] = set()
         self.freed: list[tuple[str, ...]] = []
         # When it last measured something new; None: it does so each time.
-        self.freeing_takes = 0.0
+        self.freeing_takes = 0.001
         self.cannot_free = ""
         self.stands_still: datetime | None = None
+        self.disk_stands_still: datetime | None = None
+        self.processes_left: int | None = None
 
     async def read(self, pods: Sequence[Pod]) -> Reading:
         self.looks.append(asyncio.get_running_loop().time())
@@ -112,12 +118,14 @@ class MadeUpNode:
             working_set_bytes=used,
             rss_bytes=used,
         )
-        disk = FsStats(time=now, available_bytes=self.disk_free, capacity_bytes=CAPACITY)
+        measured = self.disk_stands_still or now
+        disk = FsStats(time=measured, available_bytes=self.disk_free, capacity_bytes=CAPACITY)
         node = NodeStats(
             node_name="node",
             memory=memory,
             fs=disk,
             runtime=RuntimeStats(image_fs=disk, container_fs=disk),
+            rlimit=self._processes(now),
         )
         stats = tuple(
             PodStats(
@@ -129,6 +137,10 @@ class MadeUpNode:
             for name, amount in self.uses.items()
         )
         return Reading(node, lambda: stats, without_huge_pages=True)
+
+    def _processes(self, now: datetime) -> RlimitStats | None:
+        left = self.processes_left
+        return None if left is None else RlimitStats(time=now, maxpid=1000, curproc=1000 - left)
 
     async def read_anew(self, pods: Sequence[Pod]) -> Reading:
         return await self.read(pods)
@@ -182,10 +194,10 @@ class AgentScene:
             self.stopper if stops else None,
             self.clock,
             self.log,
-            partial(self.standing.silent, "the API server"),
+            partial(self.standing.complain, "the API server"),
         )
         self.remembering = Remembering(
-            MemoryFile(state_file, self.log), on_paper=self.settings.on_paper
+            StateFile(state_file, self.log), on_paper=self.settings.on_paper
         )
         self.judge = Judge(self.settings, reclaims=reclaims)
         self.judge.recall(self.remembering.pressure)
@@ -197,7 +209,7 @@ class AgentScene:
             Parts(
                 settings=self.settings,
                 clock=self.clock,
-                source=self.node,
+                source=Aging(self.node, self.settings.stale_after, self.standing, self.clock),
                 facts=self.facts,
                 judge=self.judge,
                 reclaimer=self.node if reclaims else None,
@@ -249,6 +261,14 @@ def soft(grace: str) -> KubeletConfiguration:
         eviction_soft={"memory.available": "100Mi"},
         eviction_soft_grace_period={"memory.available": grace},
     )
+
+
+def low_disk(*pods: Pod, uses: int = 10 * MIB, **settings: Any) -> AgentScene:
+    """A node with 50 MiB of the disk left, where 100 are wanted, and 200 MiB of garbage."""
+    scene = AgentScene(*(pods or (HOG,)), reclaims=True, **settings)
+    scene.node.uses = {"hog": uses}
+    scene.node.disk_free, scene.node.garbage = 50 * MIB, 200 * MIB
+    return scene
 
 
 def pressed(**settings) -> AgentScene:

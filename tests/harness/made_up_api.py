@@ -42,6 +42,10 @@ class MadeUpApi:
         await self._write("status", pod.metadata.name)
         return pod
 
+    async def current(self, pod: Pod) -> Pod:
+        await self._write("look", pod.metadata.name)
+        return pod
+
     async def set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
         await self._write("phase", pod.metadata.name)
 

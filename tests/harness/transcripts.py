@@ -46,7 +46,7 @@ _MASKS = [
     (re.compile(r"\bweb-[0-9a-f]{8,10}-\w{5}\b"), "WEB"),
     (re.compile(r"\bagent-\w{5}\b"), "AGENT"),
     (re.compile(r"\b\d+s\b(?!,)"), "AGE"),
-    (re.compile(r"\b\d+Ki\b"), "AMOUNT"),
+    (re.compile(r"(?<=available: )\d+Ki\b"), "AMOUNT"),
     (re.compile(r" +"), " "),
 ]
 

@@ -8,12 +8,12 @@ from datetime import timedelta
 import pytest
 
 from bailiff.agent.log import Log
-from bailiff.agent.memory_file import MemoryFile
 from bailiff.agent.metrics import AgentMetrics
 from bailiff.agent.reading import ReadingError
 from bailiff.agent.reclaiming import GarbageCollector
 from bailiff.agent.remembering import Remembering
 from bailiff.agent.standing import NEVER_READ, Standing
+from bailiff.agent.state_file import StateFile
 from bailiff.clock import SystemClock
 from bailiff.decisions.pressure.layout import ReclaimStep
 from tests.harness.agent_scene import pod as api_pod
@@ -36,7 +36,7 @@ class LaterClock(SystemClock):
 
 def collector(runtime: NodeRuntime, pods, clock, path=None, *, on_paper=False) -> GarbageCollector:
     log = Log(io.StringIO())
-    remembering = Remembering(MemoryFile(path, log))
+    remembering = Remembering(StateFile(path, log))
     standing = Standing("node", "acting", clock)
     metrics = AgentMetrics(lambda: 0.0, on_paper=on_paper)
     parts = (runtime.client, lambda: pods, remembering, standing, metrics, clock, log)

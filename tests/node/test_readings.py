@@ -140,7 +140,7 @@ def test_the_limit_of_the_node_s_cgroup_is_its_capacity() -> None:
         node = container.parent.parent
         v1 = node / "memory.limit_in_bytes"
         (v1 if v1.exists() else node / "memory.max").write_text(str(128 * MIB))
-        memory = NodeReadings(Places(cgroup=name), "node").node(datetime.now(UTC)).memory
+        memory = NodeReadings(Places(cgroup=name), "node").whole_node(datetime.now(UTC)).memory
         assert memory is not None
         assert (memory.available_bytes or 0) + (memory.working_set_bytes or 0) == 128 * MIB
 

@@ -50,9 +50,13 @@ class ClusterActions:
             status["conditions"] = (_condition_body(pod, terms.condition, now),)
         return await self._patch_status(pod, guard, status)
 
+    async def current(self, pod: Pod) -> Pod:
+        """See PodActions: a patch that changes nothing is answered with the pod as it is."""
+        return await self._patch_status(pod, {})
+
     async def set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
         """See PodActions."""
-        current = await self._patch_status(pod, {})
+        current = await self.current(pod)
         if not current.is_finished:
             version = {"resourceVersion": current.metadata.resource_version}
             await self._patch_status(pod, version, _phase_body(terms))
@@ -68,8 +72,7 @@ class ClusterActions:
 
     async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
         """See PodActions. The version is a precondition: nobody else's condition is reset."""
-        # A patch that changes nothing is answered with the pod as it is, and needs no right to get.
-        current = await self._patch_status(pod, {})
+        current = await self.current(pod)
         if current.has_condition(condition) and not current.has_ended:
             version = {"resourceVersion": current.metadata.resource_version}
             reset = {"conditions": (_reset_body(current, condition, now),)}

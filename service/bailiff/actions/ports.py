@@ -41,6 +41,10 @@ class PodActions(Protocol):
         """
         ...
 
+    async def current(self, pod: Pod) -> Pod:
+        """The pod of this UID as the server has it; takes no right to get pods."""
+        ...
+
     async def set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
         """Write phase, reason and message of a pod of this UID that is being deleted.
 
@@ -67,6 +71,7 @@ class PodActions(Protocol):
     async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
         """Delete the pod of this UID in this version; None leaves it its own grace period.
 
+        One that names no version is deleted in any.
         A pod of phase Failed or Succeeded goes at once, whatever grace period is asked for
         (pkg/registry/core/pod/strategy.go, CheckGracefulDelete).
         A pod that has changed since, were it only that somebody else has deleted it, is answered

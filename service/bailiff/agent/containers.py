@@ -42,7 +42,7 @@ class Containers:
         """See KnownContainers."""
         try:
             found: dict[str, dict[str, str]] = {}
-            for one in await self._runtime.containers():
+            for one in await self._runtime.listed():
                 if one.state is ContainerState.RUNNING:
                     found.setdefault(one.pod_uid, {})[one.id] = one.name
             self._by_pod, self.layers = found, await self._runtime.layers()
@@ -58,7 +58,7 @@ class Containers:
         try:
             running = [
                 one.id
-                for one in await self._runtime.containers()
+                for one in await self._runtime.listed()
                 if one.pod_uid == pod.metadata.uid and one.state is ContainerState.RUNNING
             ]
         except RuntimeFailedError as error:

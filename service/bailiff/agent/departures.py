@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
-from bailiff.agent.judge import evicted_at
 from bailiff.agent.reading import ReadingError
+from bailiff.decisions.pressure.findings import evicted_at
+from bailiff.decisions.pressure.grace import CLEAN_UP_SECONDS, leaves_within
 from bailiff.kinds import Pod
 
 if TYPE_CHECKING:
@@ -18,17 +19,14 @@ if TYPE_CHECKING:
     from bailiff.agent.reading import Source
     from bailiff.clock import Clock
 
-# Seconds, podCleanupTimeout and podCleanupPollFreq of pkg/kubelet/eviction/eviction_manager.go.
-CLEAN_UP = 30.0
+# Seconds, podCleanupPollFreq of pkg/kubelet/eviction/eviction_manager.go.
 LOOK_EVERY = 1.0
-# Seconds of a grace period that are waited for at most, as the worker does.
-_LONGEST_GRACE = 3600.0
 
 # Why nobody goes though somebody is chosen.
 LEAVES = "a pod that was evicted has not left yet, and the threshold has a grace period"
 
 
-class CleanUp:
+class Departures:
     """Waits, so that nobody else goes for what is about to be free."""
 
     def __init__(
@@ -75,7 +73,7 @@ class CleanUp:
             seconds: at most.
             unseen: see `unseen`, of before they were evicted.
             grace: seconds that they were given to end, for which nobody else goes for a soft
-                threshold, see `are_leaving`.
+                threshold, see `are_under_way`.
         """
         left, began = list(pods), self._clock.elapsed()
         until = began + seconds
@@ -87,9 +85,9 @@ class CleanUp:
         for pod in left:
             self._log.info("has not left yet", pod=pod.key, seconds=seconds)
             if grace > seconds:
-                self._ending[pod.metadata.uid] = began + min(grace, _LONGEST_GRACE) + CLEAN_UP
+                self._ending[pod.metadata.uid] = began + leaves_within(grace)
 
-    def are_leaving(self) -> bool:
+    def are_under_way(self) -> bool:
         """Whether some have time left that they were given to end, and use something yet."""
         elapsed = self._clock.elapsed()
         self._ending = {
@@ -117,8 +115,8 @@ class CleanUp:
         now, pods, longest = self._clock.now(), list[Pod](), 0.0
         for pod in self._facts.pods:
             at = evicted_at(pod)
-            left = -1.0 if at is None else CLEAN_UP - (now - at).total_seconds()
-            if 0 < left <= CLEAN_UP:
+            left = -1.0 if at is None else CLEAN_UP_SECONDS - (now - at).total_seconds()
+            if 0 < left <= CLEAN_UP_SECONDS:
                 pods.append(pod)
                 longest = max(longest, left)
         await self.until_left(pods, longest)

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec.structs import replace
+
+from bailiff.agent.fates import Answer, Fate, Unclear, answer_in
 from bailiff.cluster.errors import (
     ClusterError,
     ConflictError,
     NotFoundError,
     RequestTimeoutError,
-    ServerError,
     UidMismatchError,
     UnreachableError,
 )
@@ -24,6 +25,7 @@ from bailiff.decisions.events import eviction_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from bailiff.actions.ports import PodActions
     from bailiff.agent.log import Log
@@ -33,27 +35,11 @@ if TYPE_CHECKING:
 
 # Seconds for all requests of an eviction, after which the containers are stopped where that may be.
 _FOR_REQUESTS = 15.0
+# Seconds in which a connection that was cut has failed.
+_CUT_WITHIN = 1.0
 _PHASE_TRIES = 3
-# Of a proxy before the API server; what else it answers with 5xx it answers itself.
-_NOBODY_BEHIND = (502, 503, 504)
 _TRIES_AT_ONCE = 3
 _GONE = (NotFoundError, UidMismatchError)
-
-
-class Fate(StrEnum):
-    """What an attempt has come to.
-
-    EVICTED: the API server has taken it. STOPPED: its containers were stopped, and the API server
-    is to be told. GONE: there is no such pod any more. REFUSED: the API server, or who reviews
-    evictions there, says no, or it has no container that could be stopped. FAILED: it stays, for
-    now.
-    """
-
-    EVICTED = "evicted"
-    STOPPED = "stopped"
-    GONE = "gone"
-    REFUSED = "refused"
-    FAILED = "failed"
 
 
 class Stopper(Protocol):
@@ -93,6 +79,9 @@ class Evictor:
         self._is_silent = is_silent
         self._clock = clock
         self._log = log
+        self._unclear = Unclear(clock)
+        # What was said last of whom: a fault that stays is told once, and not every two seconds.
+        self._said = ("", "")
 
     async def evict(self, pod: Pod, found: Finding, *, hard: bool) -> Fate:
         """Try once, and end within half a minute and the grace period.
@@ -102,71 +91,118 @@ class Evictor:
             found: with the terms of its eviction.
             hard: it goes by a hard threshold, so that it may be stopped without the API server.
         """
-        terms = found.terms
-        if terms is None:
-            raise ValueError(f"{pod.key} is to go, and there are no terms for it")
         try:
-            fate = await self._by_api(pod, found, terms)
-        except _GONE:
-            return Fate.GONE
+            fate = await self._by_api(pod, found, self._clock.now())
         except ClusterError as error:
-            self._log.warning("not evicted", pod=pod.key, error=str(error))
-            if not _is_away(error):
-                # Whoever keeps writing a pod keeps that one alone.
-                return Fate.REFUSED
-            self._is_silent(str(error))
-            return await self._by_runtime(pod, found) if hard else Fate.FAILED
+            return await self._without(pod, found, error, hard=hard)
         self._is_silent("")
+        self._unclear.ended(pod.metadata.uid)
         if fate is Fate.EVICTED:
             self._log.info("evicted", pod=pod.key, uid=pod.metadata.uid, why=found.message.strip())
         return fate
 
-    async def tell(self, pod: Pod, found: Finding) -> Fate:
-        """Tell the API server of a pod whose containers were stopped."""
-        terms = found.terms
-        if terms is None:
-            return Fate.GONE
+    async def tell(self, pod: Pod, found: Finding, at: datetime) -> Fate:
+        """Tell the API server of a pod whose containers were stopped at this instant, in UTC."""
         try:
-            fate = await self._by_api(pod, found, terms)
-        except _GONE:
-            return Fate.GONE
+            fate = await self._by_api(pod, found, at)
         except ClusterError as error:
-            if _is_away(error):
-                return Fate.FAILED
-            self._log.warning("not told of an eviction", pod=pod.key, error=str(error))
-            return Fate.REFUSED
+            match answer_in(error):
+                case Answer.GONE:
+                    return Fate.GONE
+                case Answer.NO:
+                    self._log.warning("not told of an eviction", pod=pod.key, error=str(error))
+                    return Fate.REFUSED
+                case _:
+                    return Fate.FAILED
         self._log.info("told of an eviction", pod=pod.key, uid=pod.metadata.uid)
         return fate
 
-    async def _by_api(self, pod: Pod, found: Finding, terms: EvictionTerms) -> Fate:
+    async def _without(self, pod: Pod, found: Finding, error: ClusterError, *, hard: bool) -> Fate:
+        """What becomes of it though the API server has not taken it."""
+        answer, uid = answer_in(error), pod.metadata.uid
+        self._is_silent(str(error) if answer is Answer.AWAY else "")
+        if answer is not Answer.GONE:
+            self._complain(pod, error)
+        if answer is not Answer.UNCLEAR:
+            self._unclear.ended(uid)
+        match answer:
+            case Answer.GONE:
+                return Fate.GONE
+            case Answer.AWAY:
+                return await self._by_runtime(pod, found) if hard else Fate.FAILED
+            case Answer.BUSY:
+                return Fate.FAILED
+            case Answer.UNCLEAR:
+                return self._unclear.failed(uid)
+            case Answer.NO:
+                return Fate.REFUSED
+
+    def _complain(self, pod: Pod, error: ClusterError) -> None:
+        said = pod.metadata.uid, str(error)
+        tell = self._log.debug if said == self._said else self._log.warning
+        tell("not evicted", pod=pod.key, error=str(error))
+        self._said = said
+
+    async def _by_api(self, pod: Pod, found: Finding, at: datetime) -> Fate:
+        terms = found.terms
+        if terms is None:
+            raise ValueError(f"{pod.key} is to go, and there are no terms for it")
         if self._actions is None:
             raise UnreachableError("no API server is known")
+        began = self._clock.elapsed()
         try:
             async with asyncio.timeout(_FOR_REQUESTS):
-                return await self._sent(self._actions, pod, found, terms)
+                try:
+                    return await self._sent(self._actions, pod, found, terms, at)
+                except UnreachableError:
+                    if self._clock.elapsed() - began > _CUT_WITHIN:
+                        raise
+                    # A connection that was kept may have been cut meanwhile, which says nothing of
+                    # the API server; what was carried out is carried out once, by the pod's UID.
+                    return await self._sent(self._actions, pod, found, terms, at)
         except TimeoutError as error:
             text = f"{pod.key}: not evicted within {_FOR_REQUESTS:g} s"
             raise RequestTimeoutError(text) from error
 
     async def _sent(
-        self, actions: PodActions, pod: Pod, found: Finding, terms: EvictionTerms
+        self, actions: PodActions, pod: Pod, found: Finding, terms: EvictionTerms, at: datetime
     ) -> Fate:
         for tries in range(1, _TRIES_AT_ONCE + 1):
-            current = await actions.set_status(pod, terms, self._clock.now())
-            if terms.keeps_pod:
-                return Fate.EVICTED
-            if current.is_finished:
-                # It has ended by itself, and uses nothing any more.
-                return Fate.GONE
+            is_last = tries == _TRIES_AT_ONCE
             try:
-                await actions.delete(current, found.grace_period_seconds)
+                # Memory does not wait for who keeps writing the pod.
+                return await self._once(actions, pod, found, terms, at, in_any_version=is_last)
+            except UidMismatchError:
+                raise
             except ConflictError:
-                # Somebody has written it between the two; memory does not wait for the next round.
-                if tries == _TRIES_AT_ONCE:
+                if is_last:
                     raise
-                continue
-            await self._set_phase(current, terms)
-            break
+            if terms.keeps_pod:
+                # Its end is written on one version alone, and the watch may be behind.
+                pod = await actions.current(pod)
+        raise AssertionError("the last try returns or raises")
+
+    async def _once(
+        self,
+        actions: PodActions,
+        pod: Pod,
+        found: Finding,
+        terms: EvictionTerms,
+        at: datetime,
+        *,
+        in_any_version: bool,
+    ) -> Fate:
+        if terms.keeps_pod and pod.is_finished:
+            return Fate.GONE
+        current = await actions.set_status(pod, terms, at)
+        if terms.keeps_pod:
+            return Fate.EVICTED
+        if current.is_finished:
+            # It has ended by itself, and uses nothing any more.
+            return Fate.GONE
+        which = _in_any_version(current) if in_any_version else current
+        await actions.delete(which, found.grace_period_seconds)
+        await self._set_phase(current, terms)
         return Fate.EVICTED
 
     async def _set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
@@ -210,8 +246,5 @@ class Evictor:
             await self._actions.record(pod, note, self._clock.now(), terms.controller)
 
 
-def _is_away(error: ClusterError) -> bool:
-    """Nobody answers; not one who says no, nor a webhook behind it that fails."""
-    if isinstance(error, UnreachableError | RequestTimeoutError):
-        return True
-    return isinstance(error, ServerError) and error.status in _NOBODY_BEHIND
+def _in_any_version(pod: Pod) -> Pod:
+    return replace(pod, metadata=replace(pod.metadata, resource_version=""))

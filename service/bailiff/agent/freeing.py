@@ -1,4 +1,4 @@
-"""The node frees what it can, while somebody keeps an eye on its memory."""
+"""The node frees what it can, while somebody keeps an eye on everything else."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class Freeing:
         parts: Parts,
         reclaimer: Reclaimer,
         circumstances: Callable[[], Circumstances],
+        count: Callable[[Judged], Judged],
         ends: Callable[[], bool],
     ) -> None:
         """Prepare.
@@ -34,42 +35,59 @@ class Freeing:
             parts: of the round.
             reclaimer: frees.
             circumstances: of now.
+            count: a plan counts, and is told.
             ends: no more is to be done.
         """
         self._parts = parts
         self._reclaimer = reclaimer
         self._circumstances = circumstances
+        self._count = count
         self._ends = ends
 
-    async def until_done(self, judged: Judged, reading: Reading) -> tuple[Judged, Reading]:
-        """What it comes to once the node has freed what it can.
+    async def until_done(self, judged: Judged) -> Judged:
+        """What it comes to once the node has freed what it can; it counts.
 
-        That may take minutes, in which memory may run low. So somebody looks meanwhile, as often as
-        there would be rounds, and where a pod is to go for memory the clean-up is left: the next
-        round goes on with it.
+        That may take minutes, in which something else may run low. So somebody looks meanwhile, as
+        often as there would be rounds, and each look counts as one: grace periods and conditions go
+        on. Where a pod is to go the freeing is left: the next round goes on with it.
 
         Args:
             judged: what the round has come to, with what is to be freed.
-            reading: by which it has.
 
         Raises:
             ReadingError: what there is to free is not known, or nothing could be measured.
             FactsError: the configuration is one that no kubelet starts with.
         """
-        parts = self._parts
+        parts, has_looked = self._parts, False
         freeing = asyncio.create_task(self._free(judged))
         try:
             while not await self._ended_or_noticed(freeing) and not self._ends():
                 now = await parts.source.read(parts.facts.pods)
-                looked = parts.judge.judge(now, self._circumstances())
+                looked = self._count(parts.judge.judge(now, self._circumstances()))
+                has_looked = True
                 if looked.victims:
-                    return looked, now
+                    return looked
             if self._ends():
-                return judged, reading
-            return parts.judge.judge(reading, self._circumstances(), freeing.result()), reading
+                return judged
+            after = freeing.result()
         finally:
             freeing.cancel()
             await asyncio.gather(freeing, return_exceptions=True)
+        if not has_looked:
+            self._count(judged)
+        return self._count(self._afterwards(judged, after))
+
+    def _afterwards(self, judged: Judged, after: Reading) -> Judged:
+        """A round of its own, by what was measured after the node was freed.
+
+        So a pod goes only for what the node was freed for, if it is still low. The kubelet goes on
+        where any threshold at all is met, by what it measured before (synchronize).
+        """
+        judge, circumstances = self._parts.judge, self._circumstances()
+        planned = judge.judge(after, circumstances)
+        if planned.report.starved != judged.report.starved:
+            return planned
+        return judge.judge(after, circumstances, again=after)
 
     async def _free(self, judged: Judged) -> Reading:
         """What is measured afterwards."""
@@ -85,13 +103,18 @@ class Freeing:
         """Wait until it has ended, something is noticed, or a round would be due."""
         wake = self._parts.wake
         noticing = asyncio.create_task(wake.wait(self._parts.settings.interval))
-        await asyncio.wait({freeing, noticing}, return_when=asyncio.FIRST_COMPLETED)
+        try:
+            await asyncio.wait({freeing, noticing}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            noticing.cancel()
+            (noticed,) = await asyncio.gather(noticing, return_exceptions=True)
+        if not isinstance(noticed, tuple):
+            return True
+        by, ago = noticed
         if not freeing.done():
+            self._parts.metrics.begun(by, ago)
             return False
-        noticing.cancel()
-        (noticed,) = await asyncio.gather(noticing, return_exceptions=True)
-        if isinstance(noticed, tuple):
-            # Both at once: it is for the next round.
-            for by in noticed[0]:
-                wake.notice(by)
+        # Both at once: it is for the next round.
+        for one in by:
+            wake.notice(one)
         return True

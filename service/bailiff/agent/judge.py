@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from bailiff.agent.notices.marked import NODE, PODS, PODS_FOR_NODE
+from bailiff.agent.notices.notifier import NODE, PODS, PODS_FOR_NODE
 from bailiff.decisions.decision import reference_to
 from bailiff.decisions.options import Options
 from bailiff.decisions.pressure.choosing import Outside
 from bailiff.decisions.pressure.configuring import settings_of
 from bailiff.decisions.pressure.facts import AfterReclaim, PressureFacts
 from bailiff.decisions.pressure.file_systems import tells_layout
-from bailiff.decisions.pressure.findings import TERMS, by_status_alone
+from bailiff.decisions.pressure.findings import by_status_alone
 from bailiff.decisions.pressure.judging import PressureRound
 from bailiff.decisions.pressure.memory import LONGEST_BREAK, NOTHING, Noted, memory_of, note_of
 from bailiff.decisions.pressure.notifying import marks_for_pods, usage_marks
@@ -28,7 +28,7 @@ from bailiff.kinds.node import Node, NodeMeta
 from bailiff.kinds.stats import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from bailiff.agent.reading import Reading
@@ -37,10 +37,11 @@ if TYPE_CHECKING:
     from bailiff.decisions.decision import Finding
     from bailiff.decisions.pressure.facts import FileSystemLayout
     from bailiff.decisions.pressure.report import PressureReport
+    from bailiff.decisions.pressure.strangers import Stranger
     from bailiff.decisions.pressure.thresholds import Threshold
     from bailiff.kinds import Pod
     from bailiff.kinds.kubelet_configuration import KubeletConfiguration
-    from bailiff.kinds.stats import NodeStats, PodStats
+    from bailiff.kinds.stats import NodeStats
 
 # Pods take no trace along; who asks why asks the decision API.
 _OPTIONS = Options(explain=False)
@@ -57,6 +58,7 @@ class Circumstances(NamedTuple):
         wall: in UTC, by the wall clock.
         found_layout: of the file systems, as looked for on the node; None: it was not.
         refused: UIDs of pods whose eviction was refused a moment ago, so that others go.
+        cannot_free: what the node could free is not known, see Outside.
     """
 
     node: Node | None
@@ -66,6 +68,7 @@ class Circumstances(NamedTuple):
     wall: datetime
     found_layout: FileSystemLayout | None = None
     refused: frozenset[str] = frozenset()
+    cannot_free: bool = False
 
 
 class Judged(NamedTuple):
@@ -73,23 +76,38 @@ class Judged(NamedTuple):
 
     Attributes:
         report: without its candidates, of which there may be hundreds.
+        reading: by which it was planned.
+        before: the state with which it began.
         victims: who goes, each with what is said of it, in this order.
         is_hard: those that go by rank go for a hard threshold.
         marks: of memory in use that are to be reached yet, by what they are of, see the notices.
+        strangers: who uses more memory than who goes for it, and the API does not tell of.
         waits: why nobody goes though somebody was chosen; empty: there is no reason.
+        look_soon: what it waits for may be over in a second.
         unmeasured: how many of the pods that were ranked have no numbers, so that they go first.
     """
 
     report: PressureReport
+    reading: Reading
+    before: PressureState
     victims: tuple[tuple[Pod, Finding], ...]
     is_hard: bool
     marks: Mapping[str, tuple[int, ...]]
+    strangers: tuple[Stranger, ...] = ()
     waits: str = ""
+    look_soon: bool = False
     unmeasured: int = 0
+
+    def waiting(self, why: str, *, look_soon: bool = False) -> Judged:
+        """The same, but that nobody goes yet."""
+        return self._replace(victims=(), waits=why, look_soon=look_soon)
 
 
 class Judge:
     """Plans rounds, each by the state that the one before has left.
+
+    `judge` changes nothing, so that a round may be planned in more than one way; the one that
+    counts is handed to `take`.
 
     Attributes:
         state: for the next round.
@@ -134,37 +152,52 @@ class Judge:
         facts = self._facts(reading, circumstances, again)
         node = circumstances.node or Node(metadata=NodeMeta(name=self._settings.node))
         scene = Scene(circumstances.pods, circumstances.moment.now, node, neighbours=())
-        outside = Outside(circumstances.wall, circumstances.refused, circumstances.refused)
+        outside = Outside(
+            now=circumstances.wall,
+            held=circumstances.refused,
+            refused=circumstances.refused,
+            cannot_free=circumstances.cannot_free,
+        )
         # Measured where somebody needs it, and once.
         measured = cache(reading.pods)
         planned = PressureRound(scene, facts, _OPTIONS, measured, outside)
-        waits = self._why_nobody_goes(planned, circumstances, measured)
         # Not by name: a kubelet tells of the one that was replaced, and of the one in its place.
         by_reference = {reference_to(one): one for one in scene.pods}
-        going = () if waits else [by_reference[one.pod] for one in planned.report.victims]
+        going = (by_reference[one.pod] for one in planned.report.victims)
         # One over a limit of its own is chosen in each round, though its eviction was refused.
-        going = [one for one in going if one.metadata.uid not in circumstances.refused]
+        going = (one for one in going if one.metadata.uid not in circumstances.refused)
+        # What one uses that has finished will be free soon, too.
+        known = [one for one in circumstances.pods if not one.is_finished]
+        in_use = self._settings.extensions.memory_in_use
         return Judged(
             replace(planned.report, candidates=()),
+            reading,
+            facts.state,
             tuple((pod, self._finding(planned, pod)) for pod in going),
             planned.is_hard,
             _marks(settings_of(facts).thresholds, reading.node),
-            waits,
-            len(planned.unmeasured),
+            tuple(strangers(planned.report, known, measured, in_use)),
+            unmeasured=len(planned.unmeasured),
         )
 
-    def take(self, judged: Judged, reading: Reading, elapsed: float) -> None:
+    def take(self, judged: Judged, elapsed: float) -> Judged:
         """This round counts: the next one goes on by what it leaves.
 
         A round takes its victims for gone. Here a cool-down begins when somebody went, see `went`.
+
+        Returns:
+            The same; without its victims where pods are waited for that the API does not tell of.
         """
-        before, after = self.state.last_eviction_at, judged.report.next.last_eviction_at
+        before, after = judged.before.last_eviction_at, judged.report.next.last_eviction_at
         last = before and after and min(before, after)
         self.state = replace(judged.report.next, last_eviction_at=last)
         self._judged_at = elapsed
-        self._measured, self._remembered = measured_at(reading.node), ""
-        if self._layout is None and tells_layout(reading.node):
+        self._measured, self._remembered = measured_at(judged.reading.node), ""
+        if self._layout is None and tells_layout(judged.reading.node):
             self._layout = judged.report.layout
+        stranger = self._strangers.waited_for(judged.strangers, elapsed)
+        # A pod that has ended uses its memory for a moment only.
+        return judged if stranger is None else judged.waiting(describe(stranger), look_soon=True)
 
     def went(self, now: datetime) -> None:
         """Somebody went by rank, so that a cool-down begins where there is one.
@@ -185,19 +218,6 @@ class Judge:
         if note.key != self._noted.key:
             self._noted = note
         return self._noted.text
-
-    def _why_nobody_goes(
-        self,
-        planned: PressureRound,
-        circumstances: Circumstances,
-        measured: Callable[[], Sequence[PodStats]],
-    ) -> str:
-        # What one uses that has finished will be free soon, too.
-        pods = [one for one in circumstances.pods if not one.is_finished]
-        in_use = self._settings.extensions.memory_in_use
-        found = strangers(planned.report, pods, measured, in_use)
-        waits = self._strangers.waited_for(found, circumstances.moment.elapsed)
-        return "" if waits is None else describe(waits)
 
     def _facts(
         self, reading: Reading, circumstances: Circumstances, again: Reading | None
@@ -224,9 +244,7 @@ class Judge:
         """A threshold counts as met without a break only while somebody looks."""
         memory = memory_of(self._remembered)
         if memory is not None:
-            # Kept, since what it tells goes on counting: `take` holds the next state against it.
-            self.state = memory.resumed(moment.now, measured_at(reading.node), self._longest_break)
-            return self.state
+            return memory.resumed(moment.now, measured_at(reading.node), self._longest_break)
         last = self._judged_at
         if last is None or moment.elapsed - last <= self._longest_break:
             return self.state
@@ -250,17 +268,6 @@ def _marks(thresholds: Iterable[Threshold], node: NodeStats) -> Mapping[str, tup
     by_signal = ((NODE, Signal.MEMORY_AVAILABLE), (PODS, Signal.ALLOCATABLE_MEMORY_AVAILABLE))
     found = {of: marks[signal] for of, signal in by_signal if signal in marks}
     return found | {PODS_FOR_NODE: marks_for_pods(marks, node)}
-
-
-def evicted_at(pod: Pod) -> datetime | None:
-    """When it was evicted for the sake of its node; None: it was not."""
-    wanted = TERMS.condition
-    for one in pod.status.conditions:
-        if wanted is not None and replace(wanted, message=one.message) == replace(
-            one, last_transition_time=None, observed_generation=0
-        ):
-            return one.last_transition_time
-    return None
 
 
 def oldest(pods: Sequence[Pod]) -> tuple[Pod, ...]:

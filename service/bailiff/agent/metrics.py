@@ -9,11 +9,15 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from bailiff.agent.evicting import Fate
+    from bailiff.agent.fates import Fate
     from bailiff.decisions.pressure.report import PressureReport
 
 # Seconds from a notice of the kernel to the beginning of the round that it makes.
 _SOON = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 5, 30)
+
+
+# That the pods were listed for the first time, and that the agent is to end.
+_NOT_OF_THE_KERNEL = {"pods", "end"}
 
 
 class AgentMetrics:
@@ -86,11 +90,11 @@ class AgentMetrics:
         ).set_function(since_round)
 
     def begun(self, by: Iterable[str], ago: float) -> None:
-        """A round begins."""
+        """A round, or a look while the node is freed, begins."""
         ways = tuple(by)
         for one in ways or ("time",):
             self._rounds.labels(one).inc()
-        if ways:
+        if set(ways) - _NOT_OF_THE_KERNEL:
             self._notice.observe(ago)
 
     def unknown(self, reason: str) -> None:
@@ -100,6 +104,9 @@ class AgentMetrics:
     def judged(self, report: PressureReport) -> None:
         """What it said."""
         met: dict[str, bool] = {}
+        # Of what is not measured any more nothing is told.
+        self._available.clear()
+        self._met.clear()
         for one in report.thresholds:
             signal = one.threshold.signal.value
             met[signal] = met.get(signal, False) or one.met

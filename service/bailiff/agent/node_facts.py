@@ -179,7 +179,7 @@ class NodeFacts:
                 self._take_node(event)
 
     def _silent(self, who: str, why: str) -> None:
-        if self._standing.silent(who, why):
+        if self._standing.complain(who, why):
             self._log.warning("no answer", of=who, why=why)
 
     def _take_node(self, event: WatchEvent[Node]) -> None:
@@ -190,7 +190,10 @@ class NodeFacts:
                 self.node = node
             case Deleted() | Unreadable():
                 self.node = None
-        self._silent("the node", "" if self.node else f"there is none called {self._name}")
+        why = f"there is none called {self._name}"
+        if isinstance(event, Unreadable):
+            why = f"it cannot be read: {event.reason}"
+        self._silent("the node", "" if self.node else why)
 
     async def _follow_pods(self, cluster: Cluster) -> None:
         selection = Selection(field_selector=f"spec.nodeName={self._name}")

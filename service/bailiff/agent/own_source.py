@@ -84,10 +84,12 @@ class OwnSource:
         self._clock = clock
         self._log = log
         self._measuring = asyncio.Lock()
+        self._measurements: set[asyncio.Task[None]] = set()
         self._pods: tuple[Pod, ...] = ()
 
     def measure_by(self, readings: NodeReadings) -> None:
         """Measure by these from now on: where images lie has become known."""
+        readings.take_over(self._readings)
         self._readings = readings
 
     async def read(self, pods: Sequence[Pod]) -> Reading:
@@ -116,21 +118,36 @@ class OwnSource:
 
     async def run(self) -> None:
         """Measure the volumes of pods once a minute, as the kubelet does, until cancelled."""
-        while True:
-            await self._measure_disks()
-            await asyncio.sleep(_VOLUMES_EVERY)
+        try:
+            while True:
+                await self._measure_disks()
+                await asyncio.sleep(_VOLUMES_EVERY)
+        finally:
+            for one in self._measurements:
+                one.cancel()
+            await asyncio.gather(*self._measurements, return_exceptions=True)
 
     async def _measure_disks(self) -> None:
+        """Returns at once where it is cancelled; what is being measured ends soon after."""
+        over = threading.Event()
+        measuring = asyncio.create_task(self._measure_in_turn(over))
+        self._measurements.add(measuring)
+        measuring.add_done_callback(self._measurements.discard)
+        try:
+            await asyncio.shield(measuring)
+        finally:
+            # A thread cannot be cancelled; it looks here.
+            over.set()
+
+    async def _measure_in_turn(self, over: threading.Event) -> None:
+        """One thread at a time: the next waits for the end of the one before, come what may."""
         async with self._measuring:
+            if over.is_set():
+                return
             if self._containers is not None:
                 await self._containers.refresh()
-            over = threading.Event()
             what = (self._known(), _FOR_VOLUMES, self._clock.now(), over.is_set)
-            try:
-                await asyncio.to_thread(self._readings.measure_volumes, *what)
-            finally:
-                # A thread cannot be cancelled; it looks here.
-                over.set()
+            await asyncio.to_thread(self._readings.measure_volumes, *what)
 
     def _reading(self, node: NodeStats, now: datetime) -> Reading:
         available = self._readings.memory_available()
@@ -211,12 +228,12 @@ class FresherMemory:
 
     def _take(self, reading: Reading) -> None:
         self._told, self._told_at = reading, self._clock.elapsed()
-        self._standing.silent(_KUBELET, "")
+        self._standing.complain(_KUBELET, "")
 
     def _lose(self, error: ReadingError) -> None:
         if self._clock.elapsed() - self._told_at > _OLD:
             self._told = None
-            if self._standing.silent(_KUBELET, error.message):
+            if self._standing.complain(_KUBELET, error.message):
                 self._log.warning("disks are not measured", why=error.message)
 
 

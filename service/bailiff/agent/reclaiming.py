@@ -133,7 +133,7 @@ class GarbageCollector:
         return _LOOK_EVERY
 
     def _silent(self, error: RuntimeFailedError | None) -> None:
-        if self._standing.silent("the container runtime", "" if error is None else str(error)):
+        if self._standing.complain("the container runtime", "" if error is None else str(error)):
             self._log.warning("the container runtime does not answer", error=str(error))
 
     async def _do(self, step: ReclaimStep) -> None:

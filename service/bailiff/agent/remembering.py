@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from bailiff.agent.evicting import Fate
-from bailiff.agent.memory_file import Untold
+from bailiff.agent.fates import Fate
+from bailiff.agent.state_file import Untold
 from bailiff.decisions.decision import Verdict
 from bailiff.decisions.pressure.findings import SYSTEM, PressureEviction, by_status_alone
 from bailiff.kinds import Pod
 from bailiff.kinds.meta import ObjectMeta
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from bailiff.agent.evicting import Evictor
-    from bailiff.agent.memory_file import MemoryFile
+    from bailiff.agent.state_file import Remembered
     from bailiff.decisions.decision import Finding
 
 # More pods than run on a node.
 _MOST_UNTOLD = 256
 
 
-class Remembering:
-    """Owns the file."""
+class Kept(Protocol):
+    """Where it is kept; see StateFile."""
 
-    def __init__(self, file: MemoryFile, *, on_paper: bool = False) -> None:
+    def read(self) -> Remembered:
+        """What was kept before."""
+        ...
+
+    def write(self, remembered: Remembered) -> None:
+        """Keep this."""
+        ...
+
+
+class Remembering:
+    """Owns what is kept."""
+
+    def __init__(self, file: Kept, *, on_paper: bool = False) -> None:
         """Read what was kept; on paper nobody is told."""
         self._file = file
         self._on_paper = on_paper
@@ -54,8 +68,8 @@ class Remembering:
         """What is known of images, as JSON."""
         self._write(images=msgspec.Raw(images))
 
-    def stopped(self, pod: Pod, found: Finding) -> None:
-        """The containers of this pod were stopped, and the API server does not know."""
+    def stopped(self, pod: Pod, found: Finding, at: datetime) -> None:
+        """The containers of this pod were stopped now, and the API server does not know."""
         told = Untold(
             namespace=pod.metadata.namespace,
             name=pod.metadata.name,
@@ -64,17 +78,18 @@ class Remembering:
             cause=found.cause,
             grace_period_seconds=found.grace_period_seconds or 1,
             keeps_pod=found.terms is not None and found.terms.keeps_pod,
+            at=at,
         )
         others = tuple(one for one in self._kept.untold if one.uid != told.uid)
         self._write(untold=(*others, told)[-_MOST_UNTOLD:])
 
-    async def tell(self, evictor: Evictor) -> None:
+    async def tell(self, evictor: Evictor, now: datetime) -> None:
         """Tell the API server of those that were stopped; where it is away they are kept."""
         if self._on_paper:
             return
         for one in self._kept.untold:
             pod = Pod(metadata=ObjectMeta(name=one.name, namespace=one.namespace, uid=one.uid))
-            fate = await evictor.tell(pod, _finding(one))
+            fate = await evictor.tell(pod, _finding(one), one.at or now)
             if fate is Fate.FAILED:
                 return
             # Who is refused once is refused again: the log has said so.

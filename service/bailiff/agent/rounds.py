@@ -10,33 +10,22 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from bailiff.agent.clean_up import CLEAN_UP, LEAVES, LOOK_EVERY, CleanUp
-from bailiff.agent.evicting import Fate
+from bailiff.agent.departures import LEAVES, Departures
+from bailiff.agent.evictions import Evictions
 from bailiff.agent.freeing import Freeing
 from bailiff.agent.judge import Circumstances, oldest
 from bailiff.agent.reading import ReadingError
 from bailiff.clock import Moment, SteadyTime
 from bailiff.decisions.cost import FactsError
 from bailiff.decisions.pressure.findings import went_by_rank
-from bailiff.decisions.pressure.observations import measured_at
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from bailiff.agent.judge import Judged
     from bailiff.agent.parts import Parts
-    from bailiff.agent.reading import Reading
-    from bailiff.decisions.decision import Finding
-    from bailiff.kinds import Pod
+    from bailiff.agent.reading import Reclaimer
 
-# Seconds for which one is waited for whose containers were stopped: its kubelet starts them again.
-_AFTER_STOP = 3.0
-# Seconds until the next round after an eviction that failed: the node is still under pressure.
-_AFTER_FAILURE = 2.0
 # Reasons of ReadingError, see NodeFacts.check.
 _TOLD_SOON = ("pods", "configuration")
-# Seconds for which others go in the place of a pod whose eviction was refused.
-_REFUSED_FOR = 60.0
 # What is told where the node cannot be freed first.
 _FREEING = "a disk, for which nobody goes"
 
@@ -48,14 +37,11 @@ class Rounds:
         """Begin with the first round, as soon as `run` is called."""
         self._parts = parts
         self._steady = SteadyTime(parts.clock)
-        self._measured: datetime | None = None
-        self._seen_at: float | None = None
         self._ends = asyncio.Event()
-        self._clean_up = CleanUp(
+        self._departures = Departures(
             parts.source, parts.facts, parts.clock, parts.log, self._ends.is_set
         )
-        # Whose eviction was refused, and until when others go in its place, by elapsed time.
-        self._refused: dict[str, float] = {}
+        self._evictions = Evictions(parts, self._departures, self._steady)
 
     def end(self) -> None:
         """No more rounds: `run` returns as soon as an eviction that is under way has ended."""
@@ -79,7 +65,7 @@ class Rounds:
         """One round, with what it comes to; seconds until the next is due by time."""
         parts = self._parts
         try:
-            planned = await self._plan()
+            judged = await self._plan()
         except ReadingError as error:
             return self._lose_sight(error.reason, error.message)
         except FactsError as error:
@@ -87,28 +73,14 @@ class Rounds:
         except Exception:
             parts.log.exception("a round could not be planned")
             return self._lose_sight("failed", "a round could not be planned, see the log")
-        return await self._carry_out(*planned)
-
-    async def _carry_out(self, judged: Judged, reading: Reading) -> float:
-        parts = self._parts
-        if self._has_time(judged) and self._clean_up.are_leaving():
-            judged = judged._replace(victims=(), waits=LEAVES)
         try:
-            parts.judge.take(judged, reading, parts.clock.elapsed())
-            self._tell(judged)
-            pause = await self._evict(judged)
-            parts.remembering.note(parts.judge.note(self._steady.now()))
+            return await self._evictions.carry_out(judged)
         except Exception:
             parts.log.exception("a round could not be carried out")
             return self._lose_sight("failed", "a round could not be carried out, see the log")
-        return pause
 
-    def _has_time(self, judged: Judged) -> bool:
-        """Whether somebody goes by rank for a soft threshold."""
-        return not judged.is_hard and any(went_by_rank(found) for _, found in judged.victims)
-
-    async def _plan(self) -> tuple[Judged, Reading]:
-        """What the round comes to, the node freed first.
+    async def _plan(self) -> Judged:
+        """What the round comes to, the node freed first; it counts, and is told.
 
         Raises:
             ReadingError: nothing is known.
@@ -116,26 +88,51 @@ class Rounds:
         """
         parts = self._parts
         parts.facts.check()
-        await self._clean_up.of_before()
+        await self._departures.of_before()
         reading = await parts.source.read(parts.facts.pods)
-        self._check_age(reading)
-        circumstances = self._circumstances()
-        judged = parts.judge.judge(reading, circumstances)
-        if not judged.report.reclaim or parts.reclaimer is None or judged.victims:
-            parts.standing.silent(_FREEING, "")
-            return judged, reading
+        judged = parts.judge.judge(reading, self._circumstances())
+        if judged.report.reclaim and not judged.victims and parts.reclaimer is not None:
+            return await self._freed(judged, parts.reclaimer)
+        parts.standing.complain(_FREEING, "")
+        return self._count(judged)
+
+    async def _freed(self, judged: Judged, reclaimer: Reclaimer) -> Judged:
+        parts = self._parts
         parts.teller.tell(judged.report.events)
-        freeing = Freeing(parts, parts.reclaimer, self._circumstances, self._ends.is_set)
+        ways = (self._circumstances, self._count, self._ends.is_set)
         try:
-            freed = await freeing.until_done(judged, reading)
+            freed = await Freeing(parts, reclaimer, *ways).until_done(judged)
         except ReadingError as error:
-            # Nobody goes for the disk; memory, grace periods and conditions go on.
-            if parts.standing.silent(_FREEING, error.message):
+            # Nobody goes for the disk; memory, processes, grace periods and conditions go on.
+            if parts.standing.complain(_FREEING, error.message):
                 parts.log.warning("nobody is evicted for a disk", why=error.message)
             parts.metrics.unknown(error.reason)
-            return judged, reading
-        parts.standing.silent(_FREEING, "")
+            return self._count(await self._set_aside())
+        parts.standing.complain(_FREEING, "")
         return freed
+
+    async def _set_aside(self) -> Judged:
+        """A round for all but what the node would be freed for first, where somebody goes for it.
+
+        Raises:
+            ReadingError: see `_plan`.
+            FactsError: see `_plan`.
+        """
+        parts = self._parts
+        reading = await parts.source.read(parts.facts.pods)
+        circumstances = self._circumstances()
+        others = parts.judge.judge(reading, circumstances._replace(cannot_free=True))
+        return others if others.victims else parts.judge.judge(reading, circumstances)
+
+    def _count(self, judged: Judged) -> Judged:
+        """This plan counts: the next goes on by what it leaves, and it is told."""
+        parts = self._parts
+        judged = parts.judge.take(judged, parts.clock.elapsed())
+        if _has_time(judged) and self._departures.are_under_way():
+            judged = judged.waiting(LEAVES)
+        self._tell(judged)
+        parts.remembering.note(parts.judge.note(self._steady.now()))
+        return judged
 
     def _circumstances(self) -> Circumstances:
         parts = self._parts
@@ -147,25 +144,8 @@ class Rounds:
             moment=moment,
             wall=parts.clock.now(),
             found_layout=parts.source.layout(),
-            refused=self._refused_lately(moment.elapsed),
+            refused=self._evictions.refused_lately(),
         )
-
-    def _refused_lately(self, elapsed: float) -> frozenset[str]:
-        self._refused = {uid: until for uid, until in self._refused.items() if elapsed < until}
-        return frozenset(self._refused)
-
-    def _check_age(self, reading: Reading) -> None:
-        """Refuse what was measured long ago, counted by our own time since it last moved.
-
-        Raises:
-            ReadingError: nothing new was measured for too long.
-        """
-        measured, elapsed = measured_at(reading.node), self._parts.clock.elapsed()
-        if self._seen_at is None or measured is None or measured != self._measured:
-            self._measured, self._seen_at = measured, elapsed
-        age = elapsed - self._seen_at
-        if age > self._parts.settings.stale_after:
-            raise ReadingError("stale", f"nothing new was measured for {age:.0f} s")
 
     def _lose_sight(self, reason: str, why: str) -> float:
         parts = self._parts
@@ -187,80 +167,7 @@ class Rounds:
         parts.teller.publish(judged.report.conditions)
         parts.notifier.rearm(judged.marks)
 
-    async def _evict(self, judged: Judged) -> float:
-        """Seconds until the next round."""
-        parts = self._parts
-        unseen = self._clean_up.unseen(pod for pod, _ in judged.victims)
-        fates = await self._evict_all(judged)
-        if judged.waits:
-            # A pod that has ended uses its memory for a moment only.
-            return LOOK_EVERY
-        if not fates or parts.settings.on_paper:
-            # Where nobody leaves there is nothing to wait for, and nothing to follow up.
-            return parts.settings.interval
-        going = [
-            pod
-            for (pod, _), fate in zip(judged.victims, fates, strict=False)
-            if fate in (Fate.EVICTED, Fate.STOPPED)
-        ]
-        if not going:
-            return LOOK_EVERY if Fate.GONE in fates or Fate.REFUSED in fates else _AFTER_FAILURE
-        seconds = _AFTER_STOP if Fate.STOPPED in fates else CLEAN_UP
-        graces = [found.grace_period_seconds or 0 for _, found in judged.victims]
-        await self._clean_up.until_left(going, seconds, unseen, max(graces))
-        await self._clean_up.until_measured(going)
-        parts.notifier.renew()
-        return 0.0
 
-    async def _evict_all(self, judged: Judged) -> list[Fate]:
-        """What has become of each, until one over a limit of its own could not be evicted.
-
-        Such a pod is no reason to let the node run out of memory: it, and others like it that would
-        fail as well, are set aside for a while.
-        """
-        fates: list[Fate] = []
-        for at, (pod, found) in enumerate(judged.victims):
-            fates.append(await self._evict_one(pod, found, judged))
-            if (
-                fates[-1] is Fate.FAILED
-                and not went_by_rank(found)
-                and not self._parts.settings.on_paper
-            ):
-                until = self._parts.clock.elapsed() + _REFUSED_FOR
-                self._refused |= {one.metadata.uid: until for one, _ in judged.victims[at:]}
-                break
-        return fates
-
-    async def _evict_one(self, pod: Pod, found: Finding, judged: Judged) -> Fate:
-        parts, uid = self._parts, pod.metadata.uid
-        is_news = parts.standing.chosen(pod, found, parts.clock.now())
-        if parts.settings.shadow:
-            self._went(found)
-            if is_news:
-                why = found.message.strip()
-                parts.log.info("would be evicted", pod=pod.key, uid=pod.metadata.uid, why=why)
-            return Fate.FAILED
-        hard = judged.is_hard and went_by_rank(found)
-        fate = await parts.evictor.evict(pod, found, hard=hard)
-        parts.metrics.evicted(found.cause, fate)
-        match fate:
-            case Fate.STOPPED:
-                self._went(found)
-                parts.remembering.stopped(pod, found)
-                parts.teller.stopped()
-            case Fate.EVICTED:
-                self._went(found)
-                parts.teller.evicted(pod, found)
-            case Fate.GONE:
-                # The watch will say so; until then nobody is to choose it again.
-                parts.facts.forget(uid)
-            case Fate.REFUSED:
-                self._refused[uid] = parts.clock.elapsed() + _REFUSED_FOR
-        return fate
-
-    def _went(self, found: Finding) -> None:
-        """A cool-down begins, which has to be known after a restart though nobody has left yet."""
-        parts, now = self._parts, self._steady.now()
-        if went_by_rank(found):
-            parts.judge.went(now)
-            parts.remembering.note(parts.judge.note(now))
+def _has_time(judged: Judged) -> bool:
+    """Whether somebody goes by rank for a soft threshold."""
+    return not judged.is_hard and any(went_by_rank(found) for _, found in judged.victims)

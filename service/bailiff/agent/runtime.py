@@ -22,8 +22,12 @@ class Runtime(Protocol):
         """All that are there."""
         ...
 
+    async def listed(self) -> Sequence[RuntimeContainer]:
+        """All containers that are there, by one question."""
+        ...
+
     async def containers(self) -> Sequence[RuntimeContainer]:
-        """All that are there, with what their statuses tell besides."""
+        """The same with what their statuses tell besides, which is a question for each."""
         ...
 
     async def sandboxes(self) -> Sequence[RuntimeSandbox]:

@@ -17,6 +17,10 @@ from bailiff.decisions.pressure.extensions import (
 from bailiff.decisions.pressure.facts import FileSystemLayout
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 
+# Seconds: `/healthz` fails after a quarter of an hour without a round.
+_LONGEST_INTERVAL = 600.0
+# Seconds: a day is as good as never.
+_LONGEST_STALE = 86400.0
 # A DNS subdomain, as the API server demands of names of nodes.
 _NODE = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 
@@ -41,10 +45,6 @@ class KubeletAccess(Struct, frozen=True, kw_only=True):
     token_file: str = ""
     certificate_file: str = ""
     key_file: str = ""
-
-
-# Seconds: `/healthz` fails after a quarter of an hour without a round.
-_LONGEST_INTERVAL = 600.0
 
 
 class ClusterAccess(Struct, frozen=True, kw_only=True):
@@ -99,7 +99,8 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         extensions: what no kubelet does.
         layout: of the file systems; None: as found on the node, else by the summary.
         interval: seconds from round to round, from 1 to 600.
-        stale_after: seconds without anything newly measured after which nobody is evicted.
+        stale_after: seconds, from 1 to 86,400, without anything newly measured of memory, or of a
+            disk, after which nobody is evicted for it.
         notices: of the kernel.
         runtime: the socket of the container runtime; empty: nothing is freed on the node first.
         stops_containers: where the API server is away and the threshold is hard, stop the pod's
@@ -145,7 +146,7 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             raise ValueError(f"runtime: {why}, got {self.runtime[:64]!r}")
         if self.state_file and not Path(self.state_file).name:
             raise ValueError(f"state_file: must be a file, got {self.state_file[:64]!r}")
-        for name, most in (("interval", _LONGEST_INTERVAL), ("stale_after", math.inf)):
+        for name, most in (("interval", _LONGEST_INTERVAL), ("stale_after", _LONGEST_STALE)):
             value = getattr(self, name)
             if not math.isfinite(value) or not 1.0 <= value <= most:
                 raise ValueError(f"{name}: must be from 1 s to {most:g} s")

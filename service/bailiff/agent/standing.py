@@ -6,19 +6,22 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bailiff.decisions.pressure.findings import EVICTED
+from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.text import describe_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from bailiff.agent.judge import Judged
     from bailiff.clock import Clock
     from bailiff.decisions.decision import Finding
-    from bailiff.decisions.pressure.report import PressureReport
+    from bailiff.decisions.pressure.report import PressureReport, ThresholdReport
     from bailiff.kinds import Pod
 
-_MOST_KEPT = 64
+# So many are told, and so many more pods are known, more than go in a day.
+_MOST_TOLD = 64
+_MOST_KEPT = 1024
 _NO_THRESHOLD = "none is set, so that nobody is ever evicted for the node"
 NEVER_READ = "there was no round yet"
 # Seconds. A round waits for a pod to leave for half a minute, and before it for each request and
@@ -56,10 +59,10 @@ class Standing:
         # By UID: whom we chose, and whom the node's kubelet has evicted, when each was first seen.
         self._chosen: dict[str, _Choice] = {}
         self._kubelets: dict[str, _Choice] = {}
-        # Whoever does not answer, and what for.
-        self._silent: dict[str, str] = {}
+        # What is not as it should be, by what it is about.
+        self._complaints: dict[str, str] = {}
         self._round_at = clock.elapsed()
-        self._freed: deque[Mapping[str, Any]] = deque(maxlen=_MOST_KEPT)
+        self._freed: deque[Mapping[str, Any]] = deque(maxlen=_MOST_TOLD)
 
     def rounded(self) -> None:
         """A round has ended, whatever it came to."""
@@ -80,7 +83,7 @@ class Standing:
         is_news = self.unknown not in ("", NEVER_READ)
         self.unknown, self._report, self._at = "", judged.report, at
         self._unmeasured = judged.unmeasured
-        self.silent("thresholds", "" if judged.report.thresholds else _NO_THRESHOLD)
+        self.complain("thresholds", _what_is_wrong_with(judged.report.thresholds))
         return is_news
 
     def waits(self, why: str) -> bool:
@@ -95,12 +98,12 @@ class Standing:
         self._waits = ""
         return is_news
 
-    def silent(self, who: str, why: str) -> bool:
-        """Somebody does not answer; empty: it does. Whether that is news."""
-        is_news = bool(why) and who not in self._silent
-        self._silent.pop(who, None)
+    def complain(self, about: str, why: str) -> bool:
+        """Not all is as it should be with this; empty: it is. Whether that is news."""
+        is_news = bool(why) and about not in self._complaints
+        self._complaints.pop(about, None)
         if why:
-            self._silent[who] = why
+            self._complaints[about] = why
         return is_news
 
     @property
@@ -108,7 +111,7 @@ class Standing:
         """Why not all is as it should be."""
         unknown = [self.unknown] if self.unknown else []
         unknown += [f"nobody goes yet: {self._waits}"] if self._waits else []
-        return unknown + [f"{who}: {why}" for who, why in self._silent.items()]
+        return unknown + [f"{about}: {why}" for about, why in self._complaints.items()]
 
     def chosen(self, pod: Pod, found: Finding, at: datetime) -> bool:
         """This pod goes, or would; the first time counts. Whether that is news."""
@@ -148,12 +151,11 @@ class Standing:
                 "thresholds": report.thresholds,
                 "layout": report.layout,
             }
-        told["chosen"] = [self._compared(one) for one in self._chosen.values()]
+        told["chosen"] = [self._compared(one) for one in _newest(self._chosen.values())]
         if self._mode == "shadow":
+            missed = [one for uid, one in self._kubelets.items() if uid not in self._chosen]
             told["missed"] = [
-                {"pod": one.pod, "kubeletAt": describe_time(one.at)}
-                for uid, one in self._kubelets.items()
-                if uid not in self._chosen
+                {"pod": one.pod, "kubeletAt": describe_time(one.at)} for one in _newest(missed)
             ]
         told["freed"] = list(self._freed)
         return told
@@ -165,6 +167,23 @@ class Standing:
             told["kubeletAt"] = describe_time(kubelet.at)
             told["earlierBySeconds"] = f"{(kubelet.at - one.at).total_seconds():.3f}"
         return told
+
+
+def _what_is_wrong_with(thresholds: Sequence[ThresholdReport]) -> str:
+    """Why one of them can never be met; empty: each may be."""
+    if not thresholds:
+        return _NO_THRESHOLD
+    unmeasured = {one.threshold.signal for one in thresholds if one.available is None}
+    # Nobody has set that one: it goes with memory.available, and with no cgroup of pods there are
+    # no pods that take anything.
+    unmeasured.discard(Signal.ALLOCATABLE_MEMORY_AVAILABLE)
+    if not unmeasured:
+        return ""
+    return f"not measured, so that nobody goes for it: {', '.join(sorted(unmeasured))}"
+
+
+def _newest(choices: Iterable[_Choice]) -> list[_Choice]:
+    return list(choices)[-_MOST_TOLD:]
 
 
 def _forget_oldest(kept: dict[str, _Choice]) -> None:

@@ -1,6 +1,6 @@
 """What an agent has to know after a restart, in a file on the node.
 
-Since when thresholds are met, which images were last used when (CRI tells nobody), and of which
+Since when thresholds are met, when each image was last used (CRI does not tell), and of which
 pods the API server has not been told yet that their containers were stopped. Whoever may write the
 file is root on the node.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -37,6 +38,7 @@ class Untold(Struct, frozen=True, kw_only=True):
         cause: the signal that was low.
         grace_period_seconds: that its containers were given.
         keeps_pod: its object is to stay.
+        at: when, in UTC; absent: an agent of before 0.1.1 has not kept it.
     """
 
     namespace: str
@@ -46,6 +48,7 @@ class Untold(Struct, frozen=True, kw_only=True):
     cause: str
     grace_period_seconds: int
     keeps_pod: bool = False
+    at: datetime | None = None
 
 
 class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -62,7 +65,7 @@ class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
     untold: tuple[Untold, ...] = ()
 
 
-class MemoryFile:
+class StateFile:
     """The file; with no path nothing is kept."""
 
     def __init__(self, path: Path | None, log: Log) -> None:

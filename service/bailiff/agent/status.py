@@ -117,7 +117,7 @@ class StatusPort:
         writer.write("\r\n".join(lines).encode() + page.body)
         await writer.drain()
 
-    def _page(self, head: bytes, peer: tuple[str, int]) -> Page:
+    def _page(self, head: bytes, peer: tuple[str, int] | None) -> Page:
         asked = _Asked()
         try:
             asked.read(head)
@@ -127,12 +127,17 @@ class StatusPort:
         if page is None:
             known = ", ".join(self._pages)
             return Page(f"no such page, there are {known}\n".encode(), 404)
-        if asked.path in self._private and not ipaddress.ip_address(peer[0]).is_loopback:
+        if asked.path in self._private and not _is_here(peer):
             return Page(b"only by 127.0.0.1, in a pod by kubectl port-forward\n", 403)
         if asked.method not in ("GET", "HEAD"):
             return Page(b"only GET\n", 405)
         found = page()
         return found._replace(body=b"") if asked.method == "HEAD" else found
+
+
+def _is_here(peer: tuple[str, int] | None) -> bool:
+    """Of one that has hung up already the address is not known."""
+    return peer is not None and ipaddress.ip_address(peer[0]).is_loopback
 
 
 class _Asked:

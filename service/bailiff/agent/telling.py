@@ -83,9 +83,10 @@ class Teller:
     def tell(self, notes: Iterable[EventNote]) -> None:
         """Events about the node; the same is told once in ten minutes."""
         elapsed = self._clock.elapsed()
+        self._last = {what: at for what, at in self._last.items() if elapsed - at < _TELL_EVERY}
         for note in notes:
             what = (note.reason, note.message)
-            if elapsed - self._last.get(what, float("-inf")) >= _TELL_EVERY:
+            if what not in self._last:
                 self._last[what] = elapsed
                 self._events.append((note, self._clock.now()))
                 self._wake.set()
@@ -121,7 +122,7 @@ class Teller:
             self._events.clear()
             self._evictions.clear()
             return
-        await self._remembering.tell(self._evictor)
+        await self._remembering.tell(self._evictor, self._clock.now())
         while self._evictions:
             await self._evictor.record(*self._evictions[0])
             self._evictions.popleft()

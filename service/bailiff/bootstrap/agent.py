@@ -11,37 +11,18 @@ import contextlib
 import gc
 import signal
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
-from msgspec.structs import replace
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from bailiff.actions.on_cluster import ClusterActions
 from bailiff.agent.api.connecting import connect
-from bailiff.agent.containers import Containers
-from bailiff.agent.cri.client import CriRuntime
-from bailiff.agent.evicting import Evictor
-from bailiff.agent.judge import Judge
 from bailiff.agent.log import Log
-from bailiff.agent.memory_file import MemoryFile
-from bailiff.agent.metrics import AgentMetrics
-from bailiff.agent.node_facts import NodeFacts
-from bailiff.agent.notices.found import find_ways
-from bailiff.agent.notices.notifier import NO_WAYS, Notifier, Ways
-from bailiff.agent.parts import Parts
-from bailiff.agent.reclaiming import GarbageCollector
-from bailiff.agent.remembering import Remembering
-from bailiff.agent.rounds import Rounds
 from bailiff.agent.settings import AgentSettings
-from bailiff.agent.standing import Standing
 from bailiff.agent.status import Page, StatusPort, as_json, verdict
-from bailiff.agent.telling import Teller
-from bailiff.agent.wake import Wake
-from bailiff.bootstrap.agent_kubelet import OwnedKubelet, owned_kubelet
-from bailiff.bootstrap.agent_sources import Program, readings_of, sources_of
+from bailiff.bootstrap.agent_assembly import assemble
+from bailiff.bootstrap.agent_kubelet import owned_kubelet
 from bailiff.clock import SystemClock
 from bailiff.cluster.errors import ClusterError
 from bailiff.cluster.settings import ClusterSettings
@@ -49,7 +30,10 @@ from bailiff.cluster.settings import ClusterSettings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bailiff.agent.readings.summary import NodeReadings
+    from bailiff.agent.parts import Parts
+    from bailiff.agent.rounds import Rounds
+    from bailiff.bootstrap.agent_assembly import Assembled
+    from bailiff.bootstrap.agent_sources import Program
     from bailiff.cluster.client import Cluster
     from bailiff.cluster.login import Read
 
@@ -61,6 +45,8 @@ BOUNDS = ClusterSettings(
 # Events: the chart gives a pod 30.
 _GRACE = 20.0
 _FOR_LAST_WORDS = 3.0
+# Then the state file has as long, which takes longer on a disk that hangs alone.
+_FOR_STATE = 3.0
 
 
 def main() -> None:
@@ -75,6 +61,10 @@ def main() -> None:
         _give_up(log, error.message, 3)
     except OSError as error:
         _give_up(log, str(error), 1)
+    except ExceptionGroup:
+        # Of what runs beside the rounds; whoever has started the agent starts it anew.
+        log.exception("a part of the agent has failed")
+        sys.exit(1)
 
 
 def _give_up(log: Log, why: str, code: int) -> NoReturn:
@@ -91,16 +81,11 @@ async def _run(settings: AgentSettings, log: Log) -> None:
 
 
 class Agent:
-    """Everything that one agent is made of."""
+    """One agent, and what it is connected to."""
 
     def __init__(self, settings: AgentSettings, log: Log) -> None:
         self._settings = settings
         self._log = log
-        self._clock = SystemClock()
-        self._wake = Wake()
-        mode = "shadow" if settings.shadow else "dryRun" if settings.dry_run else "acting"
-        self._standing = Standing(settings.node, mode, self._clock)
-        self._metrics = AgentMetrics(self._standing.since_round, on_paper=settings.on_paper)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run until this event is set.
@@ -109,101 +94,45 @@ class Agent:
             ClusterError: there is no usable login.
             OSError: the status port cannot be listened on, or another agent has the state file.
         """
+        settings, log = self._settings, self._log
         cluster = await self._cluster()
-        kubelet = await owned_kubelet(self._settings, cluster, self._clock, self._log, BOUNDS)
+        kubelet = await owned_kubelet(settings, cluster, SystemClock(), log, BOUNDS)
         try:
-            await self._run(stop, cluster, kubelet)
+            answers = None if kubelet is None else kubelet.answers
+            await self._serve(stop, assemble(settings, cluster, answers, log))
         finally:
             if kubelet is not None:
                 await kubelet.close()
             if cluster is not None:
                 await cluster.close()
 
-    async def _run(
-        self, stop: asyncio.Event, cluster: Cluster | None, kubelet: OwnedKubelet | None
-    ) -> None:
-        settings, log, clock = self._settings, self._log, self._clock
-        answers = None if kubelet is None else kubelet.answers
-        facts = NodeFacts(
-            *(settings.node, cluster, answers, settings.configuration, clock, log, self._standing),
-            pods_from_kubelet=settings.pods_from_kubelet,
-        )
-        facts.listen(self._standing.see)
-        facts.when_listed(lambda: self._wake.notice("pods"))
-        actions = None
-        if cluster is not None and not settings.shadow:
-            actions = ClusterActions(cluster, settings.node, dry_run=settings.dry_run)
-        runtime = CriRuntime(settings.runtime) if settings.runtime else None
-        containers = None if runtime is None else Containers(runtime, log)
-        stops = settings.stops_containers and not settings.on_paper
-        evictor = Evictor(
-            *(actions, containers if stops else None, clock, log),
-            is_silent=partial(self._standing.silent, "the API server, about evictions"),
-        )
-        file = MemoryFile(Path(settings.state_file) if settings.state_file else None, log)
-        file.lock()
-        remembering = Remembering(file, on_paper=settings.on_paper)
-        collector = None
-        if runtime is not None:
-            collector = GarbageCollector(
-                *(runtime, lambda: facts.pods, remembering, self._standing, self._metrics),
-                *(clock, log),
-                on_paper=settings.on_paper,
-            )
-        judge = Judge(settings, reclaims=collector is not None)
-        judge.recall(remembering.pressure)
-        teller = Teller(
-            *(actions, facts, evictor, remembering, clock, log), publishes=settings.publishes
-        )
-        readings = readings_of(settings, settings.host)
-        self._check_cgroup(readings)
-        notifier = Notifier(self._ways(readings), self._wake.notice, clock, log)
-        source, beside = sources_of(
-            *(settings, readings, answers, containers, self._standing, clock, log)
-        )
-        if collector is not None:
-            beside = (*beside, collector.run)
-        rounds = Rounds(
-            Parts(
-                settings=settings,
-                clock=clock,
-                source=source,
-                facts=facts,
-                judge=judge,
-                reclaimer=collector,
-                evictor=evictor,
-                teller=teller,
-                notifier=notifier,
-                remembering=remembering,
-                standing=self._standing,
-                metrics=self._metrics,
-                wake=self._wake,
-                log=log,
-            )
-        )
+    async def _serve(self, stop: asyncio.Event, made: Assembled) -> None:
+        settings, parts = self._settings, made.parts
         # It names pods; the others are numbers.
-        port = StatusPort(self._pages(), log, private=frozenset({"/v1/agent"}))
+        port = StatusPort(_pages(parts), self._log, private=frozenset({"/v1/agent"}))
         try:
             at = await port.start(settings.status_host, settings.status_port)
         except OSError as error:
             raise OSError(f"--status-port {settings.status_port}: {error}") from error
-        log.info(
+        self._log.info(
             "agent starts",
             node=settings.node,
             status=f"http://{settings.status_host}:{at}",
-            notices=list(notifier.names),
+            notices=list(parts.notifier.names),
         )
         freeze()
-        notifier.start()
+        parts.notifier.start()
         try:
-            await _until(stop, rounds, (facts.run, teller.run, *beside))
+            await _until(stop, made.rounds, made.beside)
             # What was noted last, such as the Event of an eviction.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_FOR_LAST_WORDS):
-                    await teller.write()
+                    await parts.teller.write()
         finally:
-            notifier.close()
+            parts.notifier.close()
             await port.stop()
+            if not await asyncio.to_thread(made.writes.finish, _FOR_STATE):
+                self._log.warning("the state is not written yet", seconds=_FOR_STATE)
 
     async def _cluster(self) -> Cluster | None:
         access = self._settings.cluster
@@ -219,35 +148,21 @@ class Agent:
             from bailiff.cluster.kubeconfig import kubeconfig_reader  # noqa: PLC0415
 
             read = kubeconfig_reader(Path(access.kubeconfig), access.context or None)
-        return await connect(read, self._clock, self._log, BOUNDS)
+        return await connect(read, SystemClock(), self._log, BOUNDS)
 
-    def _check_cgroup(self, readings: NodeReadings) -> None:
-        """A cgroup that is not there would look like a node that cannot be measured."""
-        node = readings.memory_cgroups().node
-        if self._settings.host.cgroup and (node is None or not node.is_dir()):
-            why = "is relative to where cgroups are mounted, and there is no"
-            raise OSError(f"--cgroup: {why} {node or self._settings.host.cgroup}")
 
-    def _ways(self, readings: NodeReadings) -> Ways:
-        wanted = self._settings.notices
-        if not wanted.wanted:
-            return NO_WAYS
-        # A wire slows pods down, and on paper nothing is done to them.
-        wire = wanted.high_mark and not self._settings.on_paper
-        return find_ways(readings.memory_cgroups(), replace(wanted, high_mark=wire), self._log)
+def _pages(parts: Parts) -> dict[str, Callable[[], Page]]:
+    metrics, standing = parts.metrics, parts.standing
 
-    def _pages(self) -> dict[str, Callable[[], Page]]:
-        metrics, standing = self._metrics, self._standing
+    def measured() -> Page:
+        return Page(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
-        def measured() -> Page:
-            return Page(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
-
-        return {
-            "/healthz": lambda: verdict(standing.stuck),
-            "/readyz": lambda: verdict(standing.complaints),
-            "/metrics": measured,
-            "/v1/agent": lambda: as_json(standing.describe()),
-        }
+    return {
+        "/healthz": lambda: verdict(standing.stuck),
+        "/readyz": lambda: verdict(standing.complaints),
+        "/metrics": measured,
+        "/v1/agent": lambda: as_json(standing.describe()),
+    }
 
 
 def freeze() -> None:

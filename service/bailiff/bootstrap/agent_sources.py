@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from bailiff.agent.aging import Aging
 from bailiff.agent.cri.client import CriRuntime
 from bailiff.agent.own_source import FresherMemory, OwnSource
 from bailiff.agent.readings.summary import NodeReadings
@@ -52,14 +53,16 @@ def sources_of(
     log: Log,
 ) -> Sources:
     """The kubelet, the node itself, or both, as the settings say."""
+    aged = partial(Aging, stale_after=settings.stale_after, standing=standing, clock=clock)
     if kubelet is not None and not settings.own_readings:
-        return Sources(kubelet, ())
-
+        return Sources(aged(kubelet), ())
     own = OwnSource(readings, containers, clock, log)
     if kubelet is None:
-        return Sources(own, (own.run, partial(_find_images, settings, own, log)))
+        if containers is None:
+            log.info("writable layers are not measured", why="neither --runtime nor --kubelet")
+        return Sources(aged(own), (own.run, partial(_find_images, settings, own, log)))
     fresher = FresherMemory(kubelet, own, standing, clock, log)
-    return Sources(fresher, (fresher.run,))
+    return Sources(aged(fresher), (fresher.run,))
 
 
 async def _find_images(settings: AgentSettings, own: OwnSource, log: Log) -> None:

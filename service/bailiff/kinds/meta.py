@@ -146,3 +146,12 @@ class ObjectMeta(Value, frozen=True):
     owner_references: tuple[OwnerReference, ...] = ()
     labels: Mapping[str, str] = {}
     annotations: Annotations = Annotations()
+
+    @property
+    def uid_on_node(self) -> str:
+        """By which the pod's cgroup and folders are named: not its own where it shows a static pod.
+
+        Source: the annotation kubernetes.io/config.mirror, which the kubelet gives that UID
+        (pkg/kubelet/pod/mirror_client.go).
+        """
+        return self.annotations.config_mirror or self.uid

@@ -24,7 +24,7 @@ class MadeUpRuntime:
         self.refuses: set[str] = set()
         self.stopped: list[str] = []
 
-    async def containers(self) -> list[RuntimeContainer]:
+    async def listed(self) -> list[RuntimeContainer]:
         if self.fails:
             raise RuntimeFailedError("no connection")
         states = {"runs": ContainerState.RUNNING, "ended": ContainerState.EXITED}

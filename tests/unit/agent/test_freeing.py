@@ -1,4 +1,4 @@
-"""The node is freed before anybody goes, and memory is looked at meanwhile."""
+"""The node is freed before anybody goes, and everything else goes on meanwhile."""
 
 from __future__ import annotations
 
@@ -7,15 +7,27 @@ import asyncio
 import pytest
 
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
-from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene
+from tests.harness.agent_scene import CALM, HOG, MIB, low_disk
 
 pytestmark = pytest.mark.looptime(start=0)
 
 
+def disk_and(
+    hard: dict[str, str] | None = None, soft: str = "", reclaim: str = "0"
+) -> KubeletConfiguration:
+    """Below 10 % of the disk, and what else is told; `soft` is the grace period of memory."""
+    return KubeletConfiguration(
+        eviction_hard={"imagefs.available": "10%", **(hard or {})},
+        eviction_soft={"memory.available": "100Mi"} if soft else None,
+        eviction_soft_grace_period={"memory.available": soft} if soft else None,
+        eviction_minimum_reclaim={"imagefs.available": reclaim},
+        enforce_node_allocatable=(),
+    )
+
+
 async def test_memory_is_seen_while_the_node_is_freed():
-    scene = AgentScene(HOG, reclaims=True)
-    scene.node.uses = {"hog": 10 * MIB}
-    scene.node.disk_free, scene.node.garbage, scene.node.freeing_takes = 50 * MIB, 200 * MIB, 100.0
+    scene = low_disk()
+    scene.node.freeing_takes = 100.0
     async with scene.running():
         await asyncio.sleep(5)
         scene.node.uses = {"hog": 950 * MIB}
@@ -25,9 +37,7 @@ async def test_memory_is_seen_while_the_node_is_freed():
 
 
 async def test_the_node_is_freed_before_anybody_goes():
-    scene = AgentScene(HOG, reclaims=True)
-    scene.node.uses = {"hog": 10 * MIB}
-    scene.node.disk_free, scene.node.garbage = 50 * MIB, 200 * MIB
+    scene = low_disk()
     async with scene.running():
         await asyncio.sleep(5)
     assert scene.node.freed == [("DeleteUnusedContainers", "DeleteUnusedImages")]
@@ -35,19 +45,27 @@ async def test_the_node_is_freed_before_anybody_goes():
 
 
 async def test_where_there_is_no_garbage_the_right_pod_goes_after_it_was_looked_for():
-    scene = AgentScene(HOG, CALM, reclaims=True)
-    scene.node.uses = {"hog": 20 * MIB, "calm": 10 * MIB}
-    scene.node.disk_free = 50 * MIB
+    scene = low_disk(HOG, CALM)
+    scene.node.uses, scene.node.garbage = {"hog": 20 * MIB, "calm": 10 * MIB}, 0
     async with scene.running():
         await asyncio.sleep(0.5)
     assert scene.node.freed
     assert scene.api.deleted == ["hog"]
 
 
-async def test_what_is_noticed_all_the_time_keeps_no_clean_up_from_its_end():
-    scene = AgentScene(HOG, reclaims=True)
-    scene.node.uses = {"hog": 10 * MIB}
-    scene.node.disk_free, scene.node.garbage, scene.node.freeing_takes = 50 * MIB, 200 * MIB, 20.0
+@pytest.mark.parametrize(("garbage", "gone"), [(40, ["hog"]), (60, ["hog"]), (160, [])])
+async def test_what_was_freed_has_to_reach_the_minimum_reclaim(garbage, gone):
+    """100 MiB are wanted, and 100 more: 50 and 60 are above the threshold, and not enough."""
+    scene = low_disk(configuration=disk_and(reclaim="100Mi"))
+    scene.node.garbage = garbage * MIB
+    async with scene.running():
+        await asyncio.sleep(5)
+    assert scene.api.deleted == gone
+
+
+async def test_what_is_noticed_all_the_time_keeps_no_freeing_from_its_end():
+    scene = low_disk()
+    scene.node.freeing_takes = 20.0
     async with scene.running():
         for _ in range(220):
             scene.wake.notice("usage")
@@ -58,9 +76,8 @@ async def test_what_is_noticed_all_the_time_keeps_no_clean_up_from_its_end():
 
 
 async def test_memory_is_looked_at_while_the_node_is_freed_though_nothing_is_noticed():
-    scene = AgentScene(HOG, reclaims=True)
-    scene.node.uses = {"hog": 10 * MIB}
-    scene.node.disk_free, scene.node.garbage, scene.node.freeing_takes = 50 * MIB, 200 * MIB, 100.0
+    scene = low_disk()
+    scene.node.freeing_takes = 100.0
     async with scene.running():
         await asyncio.sleep(1)
         scene.node.uses = {"hog": 950 * MIB}
@@ -68,10 +85,47 @@ async def test_memory_is_looked_at_while_the_node_is_freed_though_nothing_is_not
         assert scene.api.deleted == ["hog"]
 
 
+async def test_a_grace_period_goes_on_while_the_node_is_freed():
+    """Each look counts as a round: the grace period began with one, and is over in another."""
+    scene = low_disk(configuration=disk_and(soft="60s"))
+    scene.node.freeing_takes = 100.0
+    async with scene.running():
+        await asyncio.sleep(15)
+        scene.node.uses = {"hog": 950 * MIB}
+        await asyncio.sleep(20)
+        # And so does what is told of the node.
+        assert "MemoryPressure" in scene.standing.describe()["conditions"]
+        assert scene.api.deleted == []
+        await asyncio.sleep(50)
+        assert scene.api.deleted == ["hog"]
+
+
+async def test_looks_are_counted_by_what_has_made_them():
+    scene = low_disk()
+    scene.node.freeing_takes = 100.0
+    async with scene.running():
+        await asyncio.sleep(3)
+        scene.wake.notice("usage")
+        await asyncio.sleep(1)
+    told = {"by": "usage"}
+    assert scene.metrics.registry.get_sample_value("bailiff_agent_rounds_total", told) == 1.0
+
+
+async def test_once_the_disk_is_freed_nobody_goes_for_it_though_something_else_has_run_low():
+    """The kubelet would evict: it looks whether any threshold at all is met."""
+    scene = low_disk(configuration=disk_and(soft="300s"))
+    scene.node.freeing_takes = 30.0
+    async with scene.running():
+        await asyncio.sleep(5)
+        scene.node.uses = {"hog": 950 * MIB}
+        await asyncio.sleep(100)
+        assert scene.node.garbage == 0
+        assert scene.api.deleted == []
+
+
 async def test_what_cannot_be_freed_is_told_with_its_reason():
-    scene = AgentScene(HOG, reclaims=True)
-    scene.node.uses = {"hog": 10 * MIB}
-    scene.node.disk_free, scene.node.cannot_free = 50 * MIB, "the runtime does not answer"
+    scene = low_disk()
+    scene.node.cannot_free = "the runtime does not answer"
     async with scene.running():
         await asyncio.sleep(1)
     assert any("the runtime does not answer" in one for one in scene.standing.complaints)
@@ -82,20 +136,34 @@ async def test_what_cannot_be_freed_is_told_with_its_reason():
 
 
 async def test_where_the_node_cannot_be_freed_memory_and_its_grace_periods_go_on():
-    scene = AgentScene(
-        HOG,
-        reclaims=True,
-        configuration=KubeletConfiguration(
-            eviction_hard={"imagefs.available": "10%"},
-            eviction_soft={"memory.available": "100Mi"},
-            eviction_soft_grace_period={"memory.available": "60s"},
-        ),
-    )
-    scene.node.uses = {"hog": 950 * MIB}
-    scene.node.disk_free, scene.node.cannot_free = 50 * MIB, "the runtime does not answer"
+    scene = low_disk(uses=950 * MIB, configuration=disk_and(soft="60s"))
+    scene.node.cannot_free = "the runtime does not answer"
     async with scene.running():
         await asyncio.sleep(50)
         assert scene.api.deleted == []
         assert "DiskPressure" in scene.standing.describe()["conditions"]
         await asyncio.sleep(30)
+    assert scene.api.deleted == ["hog"]
+
+
+@pytest.mark.parametrize("takes", [0.001, 45.0], ids=["at once", "after some looks"])
+async def test_where_the_node_cannot_be_freed_processes_do_not_wait_for_it(takes):
+    """A disk comes before them by the order of signals, and would keep them for good."""
+    scene = low_disk(configuration=disk_and({"pid.available": "10%"}))
+    scene.node.cannot_free, scene.node.freeing_takes = "the runtime does not answer", takes
+    scene.node.processes_left = 20
+    async with scene.running():
+        await asyncio.sleep(60)
+    assert scene.api.deleted == ["hog"]
+    (told,) = scene.standing.describe()["chosen"]
+    assert "pids" in told["why"]
+
+
+async def test_where_the_node_can_be_freed_processes_wait_until_it_is():
+    scene = low_disk(configuration=disk_and({"pid.available": "10%"}))
+    scene.node.processes_left = 20
+    async with scene.running():
+        await asyncio.sleep(0.5)
+        assert scene.node.garbage == 0
+        await asyncio.sleep(15)
     assert scene.api.deleted == ["hog"]

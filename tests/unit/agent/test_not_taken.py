@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
@@ -12,12 +13,31 @@ from bailiff.cluster import (
     ForbiddenError,
     NotFoundError,
     ServerError,
+    TooManyRequestsError,
+    UnauthorizedError,
     UnreachableError,
 )
 from bailiff.decisions.pressure.extensions import PressureExtensions
 from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, pod, pressed, soft
 
 pytestmark = pytest.mark.looptime(start=0)
+
+
+def refuse(scene: AgentScene, monkeypatch, name: str, error: Exception) -> Callable[[], None]:
+    """From now on deletes of this pod raise this; call what is returned, and they do not."""
+    real, refuses = scene.api.delete, True
+
+    async def delete(pod, grace):
+        if refuses and pod.metadata.name == name:
+            raise error
+        await real(pod, grace)
+
+    def stop() -> None:
+        nonlocal refuses
+        refuses = False
+
+    monkeypatch.setattr(scene.api, "delete", delete)
+    return stop
 
 
 async def test_after_a_failed_eviction_the_next_round_is_soon():
@@ -36,23 +56,64 @@ async def test_after_a_failed_eviction_the_next_round_is_soon():
 async def test_one_whose_eviction_is_refused_keeps_nobody_else_for_a_minute(monkeypatch):
     scene = pressed()
     scene.node.uses["calm"] = 240 * MIB
-    real = scene.api.delete
-
-    async def refuse_hog(pod, grace):
-        if pod.metadata.name == "hog":
-            raise ForbiddenError("a webhook says no", status=403)
-        await real(pod, grace)
-
-    monkeypatch.setattr(scene.api, "delete", refuse_hog)
+    stop = refuse(scene, monkeypatch, "hog", ForbiddenError("a webhook says no", status=403))
     async with scene.running():
         await asyncio.sleep(5)
         assert scene.api.deleted == ["calm"]
         scene.node.uses["hog"] = 950 * MIB
         await asyncio.sleep(40)
-        monkeypatch.setattr(scene.api, "delete", real)
+        stop()
         assert scene.api.deleted == ["calm"]
         await asyncio.sleep(30)
     assert scene.api.deleted == ["calm", "hog"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        TooManyRequestsError("busy", status=429),
+        UnauthorizedError("log in", status=401),
+        ServerError("etcdserver: leader changed", status=500),
+        ConflictError("written meanwhile", status=409),
+    ],
+    ids=lambda error: str(error.status),
+)
+async def test_what_may_pass_sends_no_innocent_pod(monkeypatch, error):
+    scene = pressed()
+    stop = refuse(scene, monkeypatch, "hog", error)
+    async with scene.running():
+        await asyncio.sleep(9)
+        assert scene.api.deleted == []
+        stop()
+        await asyncio.sleep(2)
+    assert scene.api.deleted == ["hog"]
+
+
+@pytest.mark.parametrize(
+    ("error", "gone"),
+    [
+        # Of this pod alone, as far as can be seen.
+        (ServerError("failed calling webhook", status=500), ["calm"]),
+        # Of everybody: another would go for nothing as soon as it is over.
+        (TooManyRequestsError("busy", status=429), []),
+        (UnauthorizedError("log in", status=401), []),
+    ],
+    ids=["500", "429", "401"],
+)
+async def test_what_does_not_pass_keeps_others_where_it_is_everybody_s(monkeypatch, error, gone):
+    scene = pressed()
+    refuse(scene, monkeypatch, "hog", error)
+    async with scene.running():
+        await asyncio.sleep(30)
+    assert scene.api.deleted == gone
+
+
+async def test_what_fails_all_the_time_is_said_once(monkeypatch, capfd):
+    scene = pressed()
+    refuse(scene, monkeypatch, "hog", TooManyRequestsError("busy", status=429))
+    async with scene.running():
+        await asyncio.sleep(60)
+    assert capfd.readouterr().err.count("not evicted") == 1
 
 
 async def test_a_pod_that_is_gone_already_is_chosen_once():
@@ -118,10 +179,13 @@ async def test_one_over_a_limit_of_its_own_that_cannot_go_keeps_no_disk_full(mon
         assert scene.node.garbage == 0
         # And is not asked for each second.
         await asyncio.sleep(50)
-        assert scene.metrics.registry.get_sample_value(
-            "bailiff_agent_attempts_total",
-            {"eviction_signal": "ephemeralpodfs.limit", "fate": "refused"},
-        ) in (1.0, None)
+        assert (
+            scene.metrics.registry.get_sample_value(
+                "bailiff_agent_attempts_total",
+                {"eviction_signal": "ephemeralpodfs.limit", "fate": "refused"},
+            )
+            == 1.0
+        )
 
 
 @pytest.mark.parametrize("others", [1, 100])
@@ -138,19 +202,67 @@ async def test_those_over_limits_of_their_own_keep_no_memory_without_the_api_ser
     assert [who for who, _ in scene.stopper.stopped] == ["hog"]
 
 
-async def test_whoever_keeps_writing_a_pod_keeps_no_other(monkeypatch):
+async def test_whoever_keeps_writing_a_pod_does_not_keep_it(monkeypatch):
+    """The last try is in any version of the pod, and of its UID alone."""
     scene = pressed()
-    real = scene.api.delete
+    real, asked = scene.api.delete, list[str]()
+
+    async def current(pod, terms, now):
+        return replace(pod, metadata=replace(pod.metadata, resource_version="7"))
 
     async def delete(pod, grace):
-        if pod.metadata.name == "hog":
+        asked.append(pod.metadata.resource_version)
+        if pod.metadata.resource_version:
             raise ConflictError("written meanwhile", status=409)
+        await real(pod, grace)
+
+    monkeypatch.setattr(scene.api, "set_status", current)
+    monkeypatch.setattr(scene.api, "delete", delete)
+    async with scene.running():
+        await asyncio.sleep(0.5)
+    assert scene.api.deleted == ["hog"]
+    assert asked == ["7", "7", ""]
+
+
+async def test_a_pod_that_is_kept_ends_in_the_version_that_the_server_has(monkeypatch):
+    """What the watch has told may be behind."""
+    scene = pressed(keeps_pods=True)
+    written = list[str]()
+
+    async def current(pod):
+        return replace(pod, metadata=replace(pod.metadata, resource_version="8"))
+
+    async def set_status(pod, terms, now):
+        written.append(pod.metadata.resource_version)
+        if pod.metadata.resource_version != "8":
+            raise ConflictError("another version", status=409)
+        scene.node.uses.pop(pod.metadata.name)
+        return pod
+
+    monkeypatch.setattr(scene.api, "current", current)
+    monkeypatch.setattr(scene.api, "set_status", set_status)
+    async with scene.running():
+        await asyncio.sleep(0.5)
+    assert written == ["", "8"]
+    assert [one["pod"] for one in scene.standing.describe()["chosen"]] == ["default/hog"]
+
+
+async def test_a_connection_that_was_cut_is_no_api_server_that_is_away(monkeypatch):
+    scene = pressed(stops=True)
+    real, cuts = scene.api.delete, 1
+
+    async def delete(pod, grace):
+        nonlocal cuts
+        if cuts:
+            cuts -= 1
+            raise UnreachableError("connection reset by peer")
         await real(pod, grace)
 
     monkeypatch.setattr(scene.api, "delete", delete)
     async with scene.running():
-        await asyncio.sleep(5)
-    assert scene.api.deleted == ["calm"]
+        await asyncio.sleep(0.5)
+    assert scene.api.deleted == ["hog"]
+    assert scene.stopper.stopped == []
 
 
 async def test_who_waits_for_an_unknown_pod_begins_no_cool_down():

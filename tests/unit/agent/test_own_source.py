@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from pathlib import Path
 
 import pytest
@@ -46,3 +48,39 @@ async def test_where_nothing_is_measured_of_any_pod_that_runs_there_is_no_readin
 )
 async def test_else_there_is_one(tmp_path, pods):
     assert await read(tmp_path, *pods) == [UID]
+
+
+async def test_one_thread_measures_at_a_time_though_nobody_waits_for_it_any_more(
+    tmp_path, monkeypatch
+):
+    readings = readings_of(full_host(tmp_path))
+    let_go, beside, running = threading.Event(), [], 0
+
+    def measure(*_):
+        nonlocal running
+        running += 1
+        beside.append(running)
+        let_go.wait(10)
+        running -= 1
+
+    monkeypatch.setattr(readings, "measure_volumes", measure)
+    source = OwnSource(readings, None, LoopClock(), Log(text=True))
+    for _ in range(3):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await source.read_anew((MEASURED,))
+    let_go.set()
+    async with asyncio.timeout(10):
+        await source.read_anew((MEASURED,))
+    # Those that nobody waits for any more were not begun.
+    assert beside == [1, 1]
+
+
+async def test_what_was_measured_of_volumes_is_known_when_images_are_found_elsewhere(tmp_path):
+    host = full_host(tmp_path)
+    host.write(f"var/lib/kubelet/pods/{UID}/volumes/kubernetes.io~empty-dir/files/file", "x")
+    source = OwnSource(readings_of(host), None, LoopClock(), Log(text=True))
+    await source.read_anew((MEASURED,))
+    source.measure_by(readings_of(host, image_dir="/var/lib/kubelet"))
+    ((pod,)) = (await source.read((MEASURED,))).pods()
+    assert [one.name for one in pod.volume] == ["files"]

@@ -10,13 +10,13 @@ import pytest
 from msgspec.structs import replace
 
 from bailiff.agent.log import Log
-from bailiff.agent.memory_file import MemoryFile
 from bailiff.agent.metrics import AgentMetrics
 from bailiff.agent.reading import ReadingError
 from bailiff.agent.reclaiming import GarbageCollector
 from bailiff.agent.remembering import Remembering
 from bailiff.agent.runtime import RuntimeFailedError
 from bailiff.agent.standing import Standing
+from bailiff.agent.state_file import StateFile
 from bailiff.decisions.pressure.garbage import (
     ContainerState,
     RuntimeContainer,
@@ -118,7 +118,7 @@ class Scene:
         self.collector = GarbageCollector(
             cast("Runtime", self.runtime),
             tuple,
-            Remembering(MemoryFile(file, log), on_paper=on_paper),
+            Remembering(StateFile(file, log), on_paper=on_paper),
             self.standing,
             self.metrics,
             clock,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from msgspec.structs import replace
 
+from bailiff.cluster import TooManyRequestsError
+from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, pod, pressed, soft
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -169,7 +172,87 @@ async def test_nobody_goes_by_what_was_measured_long_ago():
     assert scene.api.deleted == ["hog"]
 
 
-async def test_of_two_of_one_name_the_one_that_uses_the_memory_goes():
+async def test_a_disk_that_stands_still_keeps_no_memory():
+    scene = AgentScene(HOG)
+    scene.node.disk_stands_still = scene.clock.now()
+    async with scene.running():
+        await asyncio.sleep(135)
+        told = scene.standing.complaints
+        assert any(one.startswith("disks: nodefs stands still for 130 s, imagefs") for one in told)
+        assert scene.standing.unknown == ""
+        scene.node.uses = {"hog": 950 * MIB}
+        await asyncio.sleep(10)
+        assert scene.api.deleted == ["hog"]
+        scene.node.disk_stands_still = None
+        await asyncio.sleep(10)
+    assert scene.standing.complaints == []
+
+
+async def test_a_full_disk_that_stands_still_sends_nobody():
+    scene = AgentScene(HOG)
+    scene.node.uses, scene.node.disk_free = {"hog": 10 * MIB}, 50 * MIB
+    scene.node.disk_stands_still = scene.clock.now()
+    scene.api.fails = TooManyRequestsError("busy", status=429)
+    async with scene.running():
+        await asyncio.sleep(125)
+        scene.api.fails = None
+        await asyncio.sleep(30)
+    assert scene.api.deleted == []
+
+
+async def test_a_threshold_that_cannot_be_met_is_told_of():
+    limits = KubeletConfiguration(
+        eviction_hard={"pid.available": "10%"}, enforce_node_allocatable=()
+    )
+    scene = AgentScene(HOG, configuration=limits)
+    async with scene.running():
+        await asyncio.sleep(1)
+        why = "thresholds: not measured, so that nobody goes for it: pid.available"
+        assert scene.standing.complaints == [why]
+        scene.node.processes_left = 500
+        await asyncio.sleep(10)
+    assert scene.standing.complaints == []
+
+
+def count(scene: AgentScene, name: str, **labels: str) -> float | None:
+    return scene.metrics.registry.get_sample_value(name, labels)
+
+
+async def test_what_is_not_measured_any_more_has_no_number():
+    limits = KubeletConfiguration(
+        eviction_hard={"pid.available": "10%"}, enforce_node_allocatable=()
+    )
+    scene = AgentScene(HOG, configuration=limits)
+    scene.node.processes_left = 500
+    await scene.rounds.one()
+    left = partial(count, scene, "bailiff_agent_available", eviction_signal="pid.available")
+    assert left() == 500
+    scene.node.processes_left = None
+    await scene.rounds.one()
+    assert left() is None
+
+
+async def test_a_shadow_counts_each_pod_once():
+    scene = pressed(shadow=True)
+    async with scene.running():
+        await asyncio.sleep(35)
+    told = {"eviction_signal": "memory.available", "fate": "onPaper"}
+    assert count(scene, "bailiff_agent_attempts_total", **told) == 1
+
+
+async def test_that_the_pods_were_listed_is_no_notice_of_the_kernel():
+    scene = AgentScene(HOG)
+    async with scene.running():
+        await asyncio.sleep(1)
+        scene.wake.notice("pods")
+        await asyncio.sleep(1)
+        assert count(scene, "bailiff_agent_notice_seconds_count") == 0
+        scene.wake.notice("usage")
+        await asyncio.sleep(1)
+    assert count(scene, "bailiff_agent_notice_seconds_count") == 1
+
+
+async def test_of_two_of_one_name_the_one_that_is_ranked_first_goes():
     scene = AgentScene(pod("hog", uid="uid-new"), HOG)
     scene.node.uses = {"hog": 950 * MIB}
     async with scene.running():

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from bailiff.agent.log import Log
-from bailiff.agent.memory_file import MemoryFile, Remembered, Untold
+from bailiff.agent.state_file import Remembered, StateFile, Untold
 
 UNTOLD = Untold(
     namespace="n", name="a", uid="1", message="m", cause="memory.available", grace_period_seconds=1
 )
 
 
-def file(path: Path | None) -> tuple[MemoryFile, io.StringIO]:
+def file(path: Path | None) -> tuple[StateFile, io.StringIO]:
     said = io.StringIO()
-    return MemoryFile(path, Log(said, text=True)), said
+    return StateFile(path, Log(said, text=True)), said
 
 
 def test_what_was_written_is_read_again(tmp_path):
@@ -71,7 +71,7 @@ def test_the_same_is_written_once(tmp_path):
 
 
 def test_two_agents_do_not_go_by_one_file(tmp_path):
-    first, second = (MemoryFile(tmp_path / "state", Log(io.StringIO())) for _ in range(2))
+    first, second = (StateFile(tmp_path / "state", Log(io.StringIO())) for _ in range(2))
     first.lock()
     with pytest.raises(OSError, match="another agent"):
         second.lock()
@@ -79,6 +79,6 @@ def test_two_agents_do_not_go_by_one_file(tmp_path):
 
 def test_what_lies_where_the_new_file_is_to_be_is_replaced(tmp_path):
     os.mkfifo(tmp_path / "state.new")
-    file = MemoryFile(tmp_path / "state", Log(io.StringIO()))
+    file = StateFile(tmp_path / "state", Log(io.StringIO()))
     file.write(Remembered(pressure="x"))
     assert file.read().pressure == "x"

@@ -79,11 +79,14 @@ class CriRuntime:
             for one in answer.images
         ]
 
+    async def listed(self) -> Sequence[RuntimeContainer]:
+        """See Runtime."""
+        answer = await self._list()
+        return [_container(one, pb.ContainerStatus()) for one in answer.containers]
+
     async def containers(self) -> Sequence[RuntimeContainer]:
         """See Runtime."""
-        answer = await self._ask(
-            _RUNTIME, "ListContainers", pb.ListContainersRequest(), pb.ListContainersResponse
-        )
+        answer = await self._list()
         try:
             async with asyncio.timeout(_FOR_STATUSES):
                 # One after the other: each takes a millisecond or two, and the runtime has others
@@ -150,6 +153,11 @@ class CriRuntime:
         """See Runtime."""
         request = pb.RemoveImageRequest(image=pb.ImageSpec(image=image))
         await self._do(_IMAGES, "RemoveImage", request, self._to_remove)
+
+    async def _list(self) -> pb.ListContainersResponse:
+        return await self._ask(
+            _RUNTIME, "ListContainers", pb.ListContainersRequest(), pb.ListContainersResponse
+        )
 
     async def _whole(self, one: Container) -> RuntimeContainer | None:
         """With what its status tells besides; None: it is gone meanwhile."""

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
 
 
+# What marks in the memory in use are of: the node as a whole; all its pods together; and the pods
+# in place of the node, see marks_for_pods.
+NODE, PODS, PODS_FOR_NODE = "node", "pods", "podsForNode"
+
+
 class Way(Protocol):
     """One way in which the kernel tells."""
 
@@ -73,16 +78,15 @@ class Notifier:
             clock: marks are set anew by.
             log: hears of ways that are lost.
         """
-        self._marked = dict(ways.marked)
-        self._ways: dict[str, Way] = {
-            **{":".join(key): way for key, way in ways.marked.items()},
-            **ways.others,
-        }
-        self._paces = {name: Pace(partial(told, name.partition(":")[0])) for name in self._ways}
+        self._told = told
         self._clock = clock
         self._log = log
+        self._marked: dict[tuple[str, str], Marked] = {}
+        self._ways: dict[str, Way] = {}
+        self._paces: dict[str, Pace] = {}
         self._watched: dict[str, int] = {}
         self._armed_at: dict[tuple[str, str], float] = {}
+        self._keep(ways)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -92,6 +96,11 @@ class Notifier:
     def start(self) -> None:
         """Begin to listen."""
         for name in self._ways:
+            self._watch(name)
+
+    def add(self, ways: Ways) -> None:
+        """Listen to these as well; they have names of their own."""
+        for name in self._keep(ways):
             self._watch(name)
 
     def rearm(self, marks: Mapping[str, Sequence[int]]) -> None:
@@ -117,6 +126,17 @@ class Notifier:
         """Listen no more."""
         for name in list(self._ways):
             self._drop(name)
+
+    def _keep(self, ways: Ways) -> Sequence[str]:
+        """The names of what is kept."""
+        self._marked |= ways.marked
+        # One that is made anew has no mark yet.
+        self._armed_at = {key: at for key, at in self._armed_at.items() if key not in ways.marked}
+        kept = {":".join(key): way for key, way in ways.marked.items()} | dict(ways.others)
+        self._ways |= kept
+        told = self._told
+        self._paces |= {name: Pace(partial(told, name.partition(":")[0])) for name in kept}
+        return tuple(kept)
 
     def _move(self, key: tuple[str, str], way: Marked, marks: Sequence[int]) -> None:
         name = ":".join(key)

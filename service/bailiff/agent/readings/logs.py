@@ -23,6 +23,7 @@ _BLOCK = 512
 # Files that a container has: by default five, each rotated at 10 MiB.
 _MOST_FILES = 10_000
 _MOST_PODS = 20_000
+_MOST_CONTAINERS = 1_000
 _PARTS = 3
 
 
@@ -42,6 +43,16 @@ def log_folder(logs: str, pod: PodOnNode) -> str | None:
     """A pod's; None: it has no name for one."""
     name = f"{pod.namespace}_{pod.name}_{pod.uid}"
     return f"{logs}/{name}" if pod.namespace and pod.name and is_plain(name) else None
+
+
+def containers_by_logs(folder: str) -> list[str]:
+    """Names of the containers that have logs in a pod's folder, each in a folder of its own."""
+    try:
+        with os.scandir(folder) as entries:
+            found = list(islice(entries, _MOST_CONTAINERS))
+        return sorted(one.name for one in found if one.is_dir(follow_symlinks=False))
+    except (OSError, ValueError):
+        return []
 
 
 def names_by_uid(logs: str) -> dict[str, PodName]:

@@ -52,14 +52,6 @@ class NodeReader:
         """What the machine has of memory."""
         return machine_memory(self._meminfo, self._huge_pages)
 
-    def use(self) -> MemoryUse:
-        """What the node's cgroup uses of it."""
-        return UNKNOWN if self._cgroups is None else self._cgroups.memory(self._path)
-
-    def memory(self, now: datetime) -> NodeStats:
-        """Memory alone: four files."""
-        return NodeStats(node_name=self._name, memory=self._memory(self.machine(), self.use(), now))
-
     def all(self, pods: str | None, cpu: CpuUsage, now: datetime) -> NodeStats:
         """Everything that is measured of a node.
 
@@ -68,7 +60,8 @@ class NodeReader:
             cpu: remembers what was read of the CPU before.
             now: when.
         """
-        machine, use, places = self.machine(), self.use(), self._places
+        machine, places = self.machine(), self._places
+        use = UNKNOWN if self._cgroups is None else self._cgroups.memory(self._path)
         return NodeStats(
             node_name=self._name,
             system_containers=self._of_pods(pods, now),

@@ -26,7 +26,7 @@ class CgroupMounts(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Places:
-    """All of them. Paths are the host's, but for `mountinfo` and `cgroups`, which are our own.
+    """All of them, of the host, but for `mountinfo`, `cgroups` and `triggers`, which are our own.
 
     Attributes:
         root: where the host's files are seen, as `/host` in a container; empty: `/`.
@@ -34,6 +34,8 @@ class Places:
         huge_pages: where it tells of huge pages by their sizes.
         mountinfo: of this process, so that mounts are found as it sees them.
         cgroups: where those are mounted; None: as mountinfo says.
+        triggers: of stalls, which the kernel takes by any mount that is not read-only, as the
+            host's is in a container.
         cgroup: the one that is taken for the node, below the mount point; empty: the root.
         kubelet_dir: with the volumes of pods; its file system is nodefs.
         pod_logs_dir: with the logs of pods.
@@ -46,6 +48,7 @@ class Places:
     huge_pages: str = "/sys/kernel/mm/hugepages"
     mountinfo: str = "/proc/self/mountinfo"
     cgroups: CgroupMounts | None = None
+    triggers: str = "/proc/pressure"
     cgroup: str = ""
     kubelet_dir: str = "/var/lib/kubelet"
     pod_logs_dir: str = "/var/log/pods"

@@ -20,8 +20,8 @@ class PodOnNode(NamedTuple):
     """A pod of the node.
 
     Attributes:
-        uid: by which cgroups and folders are named; of a static pod that of its file, not that of
-            its mirror pod in the API.
+        uid: of the pod in the API. What shows a static pod there has another one than the cgroup,
+            so of that nothing is found; no static pod goes.
         namespace: of the pod.
         name: of the pod.
         containers: names of those that run, by their IDs without `containerd://`.

@@ -10,7 +10,7 @@ from bailiff.agent.readings.cpu_usage import CpuUsage
 from bailiff.agent.readings.disk_usage import never
 from bailiff.agent.readings.file_systems import file_system, layout_of
 from bailiff.agent.readings.files import is_there
-from bailiff.agent.readings.logs import names_by_uid
+from bailiff.agent.readings.logs import containers_by_logs, log_folder, names_by_uid
 from bailiff.agent.readings.mounts import find_mounts
 from bailiff.agent.readings.node_reading import NodeReader
 from bailiff.agent.readings.pod_cgroups import PodCgroups, pod_cgroups
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from bailiff.agent.readings.cgroup import MemoryUse
     from bailiff.agent.readings.places import Places
     from bailiff.agent.readings.pods import Layer
     from bailiff.decisions.pressure.facts import FileSystemLayout
@@ -38,13 +37,14 @@ class MemoryCgroups(NamedTuple):
         node: the folder of the node's cgroup; None: no cgroup has a memory controller.
         pods: that of all pods; None: there is none.
         unified: they are of cgroup v2.
-        pressure: the file of stalls of the node's memory; None: this kernel has none.
+        pressure: files of stalls of the node's memory, the first that takes a trigger from us is as
+            good as all; none: this kernel tells of none.
     """
 
     node: Path | None
     pods: Path | None
     unified: bool
-    pressure: Path | None
+    pressure: tuple[Path, ...] = ()
 
 
 class NodeReadings:
@@ -72,9 +72,9 @@ class NodeReadings:
         self._cpu = CpuUsage()
         self._volumes = VolumeUses(f"{places.seen(places.kubelet_dir)}/pods")
 
-    def node(self, now: datetime) -> NodeStats:
-        """Memory of the node alone: below a millisecond, for whoever looks often."""
-        return self._node.memory(now)
+    def take_over(self, before: NodeReadings) -> None:
+        """Go on with what those have measured of the same volumes, which takes minutes."""
+        self._volumes = before._volumes
 
     def whole_node(self, now: datetime) -> NodeStats:
         """All that is measured of the node, and nothing of single pods."""
@@ -131,10 +131,6 @@ class NodeReadings:
         places = self._places
         return layout_of(places.seen(places.kubelet_dir), places.images, places.containers)
 
-    def memory_usage(self) -> MemoryUse:
-        """What the node's cgroup uses of memory, as it stands there."""
-        return self._node.use()
-
     def memory_available(self) -> int | None:
         """What the kernel estimates may be taken, in bytes (MemAvailable); None: not measured.
 
@@ -154,18 +150,20 @@ class NodeReadings:
         """Where the kernel can be asked to tell of memory."""
         cgroups, node = self._cgroups, self._places.node
         if cgroups is None:
-            return MemoryCgroups(None, None, unified=False, pressure=self._pressure(None))
+            return MemoryCgroups(None, None, unified=False, pressure=self._pressure())
         pods = self._find(()).of_all
         return MemoryCgroups(
             Path(cgroups.folder(node)),
             None if pods is None else Path(cgroups.folder(pods)),
             unified=cgroups.unified,
-            pressure=self._pressure(cgroups.stall_file(node, "memory") if node else None),
+            pressure=self._pressure(cgroups.stall_file(node, "memory")),
         )
 
-    def _pressure(self, file: str | None) -> Path | None:
-        path = file or f"{self._places.seen(self._places.proc)}/pressure/memory"
-        return Path(path) if is_there(path) else None
+    def _pressure(self, of_cgroup: str | None = None) -> tuple[Path, ...]:
+        """Of a cgroup that is taken for the node what the machine tells is another matter."""
+        of_machine = f"{self._places.triggers}/memory"
+        files = (of_cgroup,) if of_cgroup and self._places.node else (of_cgroup, of_machine)
+        return tuple(Path(one) for one in files if one and is_there(one))
 
     def _find(self, known: Collection[str]) -> PodCgroups:
         if self._cgroups is None:
@@ -179,9 +177,16 @@ class NodeReadings:
         node = file_system(places.seen(places.kubelet_dir), now)
         of_layers = file_system(places.containers, now)
         disks = PodDisks(places, Disks(node, of_layers), layers, now)
-        for pod in pods:
+        for known in pods:
+            pod = known if known.containers else self._by_logs(known)
             volumes = self._volumes.of(pod.uid)
             yield pod, on_disk(pod, disks.of(pod, volumes), volumes)
+
+    def _by_logs(self, pod: PodOnNode) -> PodOnNode:
+        """With its containers as the folders of their logs tell: no runtime has told of any."""
+        folder = log_folder(self._places.seen(self._places.pod_logs_dir), pod)
+        names = () if folder is None else containers_by_logs(folder)
+        return pod._replace(containers={name: name for name in names})
 
     def _others(
         self, found: PodCgroups, told: Iterable[PodOnNode]

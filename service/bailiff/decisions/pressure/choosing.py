@@ -84,11 +84,14 @@ class Outside(NamedTuple):
         now: in UTC, by the wall clock, which is what the API server's instants go by.
         held: UIDs of pods that were chosen before and do not go, as where a policy holds them.
         refused: UIDs of pods whose eviction was refused a moment ago; others go in their place.
+        cannot_free: what the node could free is not known, so nobody goes for anything that it
+            would be freed for first; other thresholds do not wait for that.
     """
 
     now: datetime
     held: frozenset[str] = frozenset()
     refused: frozenset[str] = frozenset()
+    cannot_free: bool = False
 
 
 class Starved(NamedTuple):

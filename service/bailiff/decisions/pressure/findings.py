@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff.decisions.pressure.choosing import Victim
+    from bailiff.kinds import Pod
 
 SYSTEM = "pressure"
 # The kubelet's word for evictions, in the status of the pod and in its Event.
@@ -156,6 +157,20 @@ def went_by_rank(found: Finding) -> bool:
     say of the pod.
     """
     return found.system == SYSTEM and found.cause in _SIGNALS
+
+
+def evicted_at(pod: Pod) -> datetime | None:
+    """When a pod was evicted for the sake of its node, in UTC; None: it was not.
+
+    By its condition, whose message names what was low and may be any.
+    """
+    wanted = TERMS.condition
+    for one in pod.status.conditions:
+        if wanted is not None and replace(wanted, message=one.message) == replace(
+            one, last_transition_time=None, observed_generation=0
+        ):
+            return one.last_transition_time
+    return None
 
 
 # What keeps a pod that is chosen from being hastened.

@@ -59,13 +59,12 @@ class LocalPods(NamedTuple):
     def of(pods: Iterable[Pod]) -> LocalPods:
         """By what the API server or the kubelet tells; all pods of the node have to be there.
 
-        Containers of a static pod carry another UID than the pod that shows it in the API: that
-        which its annotation `kubernetes.io/config.mirror` tells.
+        Containers of a static pod carry another UID than the pod that shows it in the API.
         """
         alive: set[str] = set()
         finished: set[str] = set()
         for one in pods:
-            uids = {one.metadata.uid, one.metadata.annotations.config_mirror or one.metadata.uid}
+            uids = {one.metadata.uid, one.metadata.uid_on_node}
             (finished if one.is_finished else alive).update(uids)
         return LocalPods(frozenset(alive), frozenset(finished - alive))
 

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 # The least that a kubelet gives (pkg/kubelet/kubelet_pods.go), and what it gives where time is
 # short. A DELETE with 0 is force deletion: the object would go while its containers still run.
 LEAST_SECONDS = 1
+# For so long a pod that was evicted is waited for after its time to end, so that nobody else goes
+# for what is about to be free (podCleanupTimeout).
+CLEAN_UP_SECONDS = 30.0
+# Of a grace period so much is waited for at most, whatever a pod was given.
+_LONGEST_GRACE = 3600.0
 
 
 def grace_period_seconds(pod: Pod, threshold: Threshold, most: int) -> int:
@@ -29,3 +34,8 @@ def grace_period_seconds(pod: Pod, threshold: Threshold, most: int) -> int:
         return LEAST_SECONDS
     own = pod.spec.termination_grace_period_seconds
     return max(LEAST_SECONDS, most if own is None else min(most, own))
+
+
+def leaves_within(grace_period_seconds: float) -> float:
+    """Seconds for which one that was evicted is waited for, by what it was given to end."""
+    return min(max(grace_period_seconds, 0.0), _LONGEST_GRACE) + CLEAN_UP_SECONDS

@@ -189,7 +189,7 @@ def _act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[Threshold]) -> Ro
         return so_far
     dry = [_dry_run(facts, one, so_far, stats) for one in fresh if one.dry_run]
     so_far = replace(so_far, dry_runs=tuple(dry))
-    acting = [one for one in fresh if not one.dry_run]
+    acting = [one for one in fresh if not one.dry_run and not _is_set_aside(facts, one)]
     if not acting:
         return so_far
     if cools_down(so_far.state, facts.settings.cool_down_nanoseconds, facts.now):
@@ -230,6 +230,13 @@ def _dry_run(
     facts: RoundFacts, threshold: Threshold, so_far: RoundPlan, stats: Mapping[str, PodStats]
 ) -> DryRun:
     return DryRun(threshold, _choose(facts, threshold, so_far, stats)[1].victims)
+
+
+def _is_set_aside(facts: RoundFacts, threshold: Threshold) -> bool:
+    """The node would be freed first, which it cannot be, see Outside."""
+    if facts.outside is None or not facts.outside.cannot_free:
+        return False
+    return bool(reclaim_steps(threshold.signal, facts.layout))
 
 
 def _go(facts: RoundFacts, victims: Iterable[Victim]) -> bool:

@@ -61,13 +61,11 @@ def strangers(
         return
     uids, names = set[str](), set[tuple[str, str]]()
     for pod in pods:
-        uids.add(pod.metadata.uid)
-        mirror = pod.metadata.annotations.config_mirror
-        if mirror is not None:
-            # A static pod has another UID in the API: what shows it there says which. No other pod
-            # is known by its name, which its successor has as well.
-            uids.add(mirror)
-            names.add((pod.metadata.namespace, pod.metadata.name))
+        meta = pod.metadata
+        uids |= {meta.uid, meta.uid_on_node}
+        if meta.annotations.config_mirror is not None:
+            # No other pod is known by its name, which its successor has as well.
+            names.add((meta.namespace, meta.name))
     for one in measured():
         who = one.pod_ref
         if who.uid in uids or (who.namespace, who.name) in names:

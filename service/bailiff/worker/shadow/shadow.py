@@ -45,6 +45,10 @@ class ShadowActions:
         self._comparison.ours(pod)
         return replace(pod, status=replace(pod.status, phase=terms.phase))
 
+    async def current(self, pod: Pod) -> Pod:
+        """See PodActions."""
+        return pod
+
     async def set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
         """See PodActions."""
 

@@ -107,6 +107,14 @@ async def test_where_images_are(told, places):
         assert await client(runtime).file_systems() == places
 
 
+async def test_containers_by_one_question():
+    told = pb.ListContainersResponse(containers=[container("a")])
+    async with serving(says(told)) as runtime:
+        (found,) = await client(runtime).listed()
+    assert (found.id, found.pod_uid, found.state) == ("a", "uid", ContainerState.RUNNING)
+    assert runtime.paths == [f"{RUNTIME}ListContainers"]
+
+
 async def test_containers_with_what_their_statuses_tell():
     told = pb.ListContainersResponse(
         containers=[container("a", image_id="sha256:id"), container("b", state=pb.CONTAINER_EXITED)]

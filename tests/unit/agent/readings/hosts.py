@@ -61,6 +61,7 @@ class Host:
             mountinfo=str(self.root / "mountinfo"),
             cgroup=cgroup,
             image_dir=image_dir,
+            triggers=str(self.root / "proc/pressure"),
         )
 
     def write(self, path: Path | str, text: str | bytes) -> None:
@@ -110,6 +111,7 @@ class Host:
             stat = f"anon {anonymous}\nfile {file}\ninactive_file {inactive}\nactive_file 1\n"
             self.write(self.memory / "memory.stat", stat)
             self.write(self.memory / "cpu.stat", "usage_usec 1000000\n")
+            self.write(self.memory / "memory.pressure", STALLS)
         else:
             self._v1("", usage, inactive, 200 * MIB, None, 0)
 

@@ -98,6 +98,17 @@ def test_pods_that_nobody_tells_of_are_measured_and_named(tmp_path: Path) -> Non
     assert _pod(found, STATIC_UID).ephemeral_storage is None
 
 
+def test_where_no_runtime_tells_of_containers_their_logs_do(tmp_path: Path) -> None:
+    host = full_host(tmp_path)
+    for name, size in (("main", 5), ("side", 50)):
+        host.write(f"var/log/pods/default_writer_{UID}/{name}/0.log", b"x" * size * 4096)
+    host.write(f"var/log/pods/default_writer_{UID}/file", "no container")
+    found = _pod(readings_of(host).summary([POD._replace(containers={})], {}, NOW))
+    used = {one.name: (one.rootfs, one.logs and one.logs.used_bytes) for one in found.containers}
+    assert used == {"main": (None, 5 * 4096), "side": (None, 50 * 4096)}
+    assert found.memory is not None
+
+
 def test_containers_whose_cgroups_are_gone(tmp_path: Path) -> None:
     host = full_host(tmp_path)
     pod = POD._replace(containers={CONTAINER: "main", "other": "gone"})

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bailiff.agent.readings.cgroup import UNKNOWN, MemoryUse
 from bailiff.agent.readings.pods import Layer, PodOnNode
 from bailiff.agent.readings.summary import MemoryCgroups
 from bailiff.decisions.pressure.facts import FileSystemLayout
 from bailiff.decisions.pressure.file_systems import derive_layout
 from bailiff.kinds.stats import (
     MemoryStats,
-    NodeStats,
     SwapStats,
 )
 from tests.unit.agent.readings.hosts import (
@@ -61,12 +59,8 @@ def test_the_node_as_a_whole(tmp_path: Path, version: int) -> None:
     assert found.fs.capacity_bytes
 
 
-def test_the_fast_path_tells_the_same_of_memory(tmp_path: Path) -> None:
-    readings = readings_of(full_host(tmp_path))
-    whole = readings.whole_node(NOW)
-    assert readings.node(NOW) == NodeStats(node_name="node", memory=whole.memory)
-    assert readings.memory_usage() == MemoryUse(600 * MIB, 500 * MIB, 200 * MIB)
-    assert readings.memory_available() == 512 * MIB
+def test_what_the_kernel_estimates(tmp_path: Path) -> None:
+    assert readings_of(full_host(tmp_path)).memory_available() == 512 * MIB
 
 
 def test_huge_pages_are_not_available(tmp_path: Path) -> None:
@@ -75,7 +69,7 @@ def test_huge_pages_are_not_available(tmp_path: Path) -> None:
     for kibibytes, available in ((204800, 324 * MIB), (2048000, 0)):
         set_aside = f"Hugetlb: {kibibytes} kB"
         host.write("proc/meminfo", text.replace("Hugetlb:              0 kB", set_aside))
-        memory = readings_of(host).node(NOW).memory
+        memory = readings_of(host).whole_node(NOW).memory
         assert memory is not None
         assert memory.available_bytes == available
 
@@ -103,7 +97,7 @@ def test_another_cgroup_as_the_node(tmp_path: Path, version: int) -> None:
 def test_a_limit_above_what_the_machine_has_is_none(tmp_path: Path) -> None:
     host = Host(tmp_path)
     host.cgroup("node", usage=100 * MIB, inactive=0, limit=2 * GIB)
-    memory = readings_of(host, cgroup="node").node(NOW).memory
+    memory = readings_of(host, cgroup="node").whole_node(NOW).memory
     assert memory is not None
     assert memory.available_bytes == GIB - 100 * MIB
 
@@ -111,7 +105,7 @@ def test_a_limit_above_what_the_machine_has_is_none(tmp_path: Path) -> None:
 def test_where_the_limit_is_not_known_nothing_is_available(tmp_path: Path) -> None:
     host = Host(tmp_path)
     (host.cgroup("node") / "memory.max").unlink()
-    memory = readings_of(host, cgroup="node").node(NOW).memory
+    memory = readings_of(host, cgroup="node").whole_node(NOW).memory
     assert memory is not None
     assert (memory.available_bytes, memory.working_set_bytes) == (None, 70 * MIB)
 
@@ -141,10 +135,9 @@ def test_the_same_machine_in_a_container_without_cgroups(tmp_path: Path) -> None
     assert found.node.swap is not None
     assert found.node.system_containers == ()
     assert [one.memory for one in found.pods] == [None]
-    assert readings.memory_usage() == UNKNOWN
     assert readings.is_there(UID) is None
     assert readings.memory_cgroups() == MemoryCgroups(
-        None, None, unified=False, pressure=tmp_path / "proc/pressure/memory"
+        None, None, unified=False, pressure=(tmp_path / "proc/pressure/memory",)
     )
 
 
@@ -159,11 +152,13 @@ def test_the_layout_is_by_device(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", [1, 2])
 def test_where_the_kernel_can_be_asked(tmp_path: Path, version: int) -> None:
     host = full_host(tmp_path, version)
+    of_machine = tmp_path / "proc/pressure/memory"
+    of_root = (host.memory / "memory.pressure",) if version == 2 else ()
     assert readings_of(host).memory_cgroups() == MemoryCgroups(
         node=host.memory,
         pods=host.memory / "kubepods",
         unified=version == 2,
-        pressure=tmp_path / "proc/pressure/memory",
+        pressure=(*of_root, of_machine),
     )
 
 
@@ -171,6 +166,8 @@ def test_where_the_kernel_can_be_asked_about_another_cgroup(tmp_path: Path) -> N
     host = Host(tmp_path)
     folder = host.cgroup("some/path")
     found = readings_of(host, cgroup="some/path").memory_cgroups()
-    assert found == MemoryCgroups(folder, None, unified=True, pressure=folder / "memory.pressure")
+    assert found == MemoryCgroups(
+        folder, None, unified=True, pressure=(folder / "memory.pressure",)
+    )
     (folder / "memory.pressure").unlink()
-    assert readings_of(host, cgroup="some/path").memory_cgroups().pressure is None
+    assert readings_of(host, cgroup="some/path").memory_cgroups().pressure == ()

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.pressure.findings import EVICTED
+from bailiff.decisions.pressure.grace import leaves_within
 from bailiff.decisions.pressure.strangers import Strangers, describe
 
 if TYPE_CHECKING:
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
     from bailiff.decisions.pressure.strangers import Stranger
     from bailiff.kinds import Pod
 
-# Seconds, podCleanupTimeout in pkg/kubelet/eviction/eviction_manager.go.
-_CLEAN_UP = 30.0
-# Seconds of a grace period that are waited for at most, whatever a pod was given.
-_LONGEST_GRACE = 3600.0
 # Two clocks of one cluster differ by less.
 _CLOCKS_DIFFER = timedelta(seconds=2)
 
@@ -55,7 +52,7 @@ class Leaving:
         """It has been evicted, with so many seconds to end; `measured`: it was, until now."""
         if not measured:
             self._unmeasured.add(uid)
-        self._until[uid] = elapsed + min(max(grace, 0.0), _LONGEST_GRACE) + _CLEAN_UP
+        self._until[uid] = elapsed + leaves_within(grace)
 
     def is_news(self, uid: str) -> bool:
         """Whether this pod, which lies there evicted, has not been seen to do so before."""

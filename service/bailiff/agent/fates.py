@@ -1,0 +1,108 @@
+"""What an attempt to evict has come to, by what the API server has answered."""
+
+from __future__ import annotations
+
+from enum import Enum, StrEnum, auto
+from typing import TYPE_CHECKING
+
+from bailiff.cluster.errors import (
+    AdmissionDeniedError,
+    ClusterError,
+    ConfigError,
+    ConflictError,
+    FencedError,
+    NotFoundError,
+    RequestTimeoutError,
+    ResponseError,
+    ServerError,
+    TooManyRequestsError,
+    UidMismatchError,
+    UnauthorizedError,
+    UnreachableError,
+)
+
+if TYPE_CHECKING:
+    from bailiff.clock import Clock
+
+# Of a proxy before the API server; what else it answers with 5xx it answers itself.
+_NOBODY_BEHIND = (502, 503, 504)
+# Seconds for which one pod's eviction fails in a way that may pass until others go in its place.
+_PASSES_WITHIN = 10.0
+_MOST_KEPT = 256
+
+
+class Fate(StrEnum):
+    """What an attempt has come to.
+
+    EVICTED: the API server has taken it. STOPPED: its containers were stopped, and the API server
+    is to be told. GONE: there is no such pod any more. REFUSED: the API server, or who reviews
+    evictions there, says no, or it has no container that could be stopped. FAILED: it stays, for
+    now. ON_PAPER: nothing was done, since the agent is a shadow.
+    """
+
+    EVICTED = "evicted"
+    STOPPED = "stopped"
+    GONE = "gone"
+    REFUSED = "refused"
+    FAILED = "failed"
+    ON_PAPER = "onPaper"
+
+
+class Answer(Enum):
+    """What an error says of one pod's eviction.
+
+    GONE: there is no such pod. AWAY: nobody answers. BUSY: nobody's eviction is taken at the
+    moment, so that it is no reason for another to go. UNCLEAR: it may pass, or be of this pod. NO:
+    this pod is not to go.
+    """
+
+    GONE = auto()
+    AWAY = auto()
+    BUSY = auto()
+    UNCLEAR = auto()
+    NO = auto()
+
+
+# The first that fits: a webhook may say no with any code.
+_ANSWERS: tuple[tuple[type[ClusterError] | tuple[type[ClusterError], ...], Answer], ...] = (
+    ((NotFoundError, UidMismatchError), Answer.GONE),
+    (AdmissionDeniedError, Answer.NO),
+    ((UnreachableError, RequestTimeoutError), Answer.AWAY),
+    ((UnauthorizedError, TooManyRequestsError, ConfigError, FencedError), Answer.BUSY),
+    ((ConflictError, ServerError, ResponseError), Answer.UNCLEAR),
+)
+
+
+def answer_in(error: ClusterError) -> Answer:
+    """What an error says; every other 4xx is a no."""
+    if isinstance(error, ServerError) and error.status in _NOBODY_BEHIND:
+        return Answer.AWAY
+    return next((answer for kind, answer in _ANSWERS if isinstance(error, kind)), Answer.NO)
+
+
+class Unclear:
+    """For how long evictions have failed in a way that may pass: one that does not is a no."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Nothing has failed yet; the clock counts the seconds."""
+        self._clock = clock
+        self._since: dict[str, float] = {}
+
+    def failed(self, uid: str) -> Fate:
+        """It has failed so once more.
+
+        Returns:
+            FAILED for ten seconds, then REFUSED.
+        """
+        elapsed = self._clock.elapsed()
+        since = self._since.pop(uid, elapsed)
+        if elapsed - since >= _PASSES_WITHIN:
+            return Fate.REFUSED
+        self._since[uid] = since
+        while len(self._since) > _MOST_KEPT:
+            del self._since[next(iter(self._since))]
+        return Fate.FAILED
+
+    def ended(self, uid: str) -> None:
+        """It has not failed so this time."""
+        self._since.pop(uid, None)
