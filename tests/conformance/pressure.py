@@ -12,6 +12,7 @@ from unittest.mock import patch
 import msgspec
 
 from bailiff.decisions.decision import ObjectReference
+from bailiff.decisions.pressure.acting import stats_by_uid
 from bailiff.decisions.pressure.admission import admit
 from bailiff.decisions.pressure.configuration import ThresholdReader
 from bailiff.decisions.pressure.container_fs import with_container_fs
@@ -25,7 +26,6 @@ from bailiff.decisions.pressure.round import (
     RoundFacts,
     RoundPlan,
     plan,
-    stats_by_uid,
 )
 from bailiff.decisions.pressure.settings import PressureSettings
 from bailiff.decisions.pressure.signals import Signal

@@ -172,6 +172,7 @@ class AgentScene:
         **settings: Any,
     ) -> None:
         self.clock = LoopClock()
+        self.reclaims = reclaims
         self.settings = AgentSettings(node="node", **({"configuration": LOW} | settings))
         self.node = MadeUpNode(self.clock)
         self.api = MadeUpApi(self._has_left)

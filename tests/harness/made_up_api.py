@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from bailiff.cluster import UnreachableError
 from bailiff.kinds.pod import Pod
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class MadeUpApi:
         done: each write, in order.
         fails: raised by each write; None: it is carried out.
         takes: seconds for each write.
+        cuts: so many of the next writes meet a connection that was cut.
     """
 
     def __init__(self, when_deleted: Callable[[Pod], None]) -> None:
@@ -31,8 +33,12 @@ class MadeUpApi:
         self.events: list[tuple[str, str]] = []
         self.fails: Exception | None = None
         self.takes = 0.0
+        self.cuts = 0
 
     async def _write(self, what: str, of: str) -> None:
+        if self.cuts:
+            self.cuts -= 1
+            raise UnreachableError("connection reset by peer")
         await asyncio.sleep(self.takes)
         if self.fails is not None:
             raise self.fails

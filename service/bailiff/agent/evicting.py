@@ -39,6 +39,8 @@ _FOR_REQUESTS = 15.0
 _CUT_WITHIN = 1.0
 _PHASE_TRIES = 3
 _TRIES_AT_ONCE = 3
+# Pods whose last fault is remembered.
+_MOST_SAID = 64
 _GONE = (NotFoundError, UidMismatchError)
 
 
@@ -81,7 +83,7 @@ class Evictor:
         self._log = log
         self._unclear = Unclear(clock)
         # What was said last of whom: a fault that stays is told once, and not every two seconds.
-        self._said = ("", "")
+        self._said: dict[str, str] = {}
 
     async def evict(self, pod: Pod, found: Finding, *, hard: bool) -> Fate:
         """Try once, and end within half a minute and the grace period.
@@ -138,10 +140,11 @@ class Evictor:
                 return Fate.REFUSED
 
     def _complain(self, pod: Pod, error: ClusterError) -> None:
-        said = pod.metadata.uid, str(error)
-        tell = self._log.debug if said == self._said else self._log.warning
-        tell("not evicted", pod=pod.key, error=str(error))
-        self._said = said
+        uid, why = pod.metadata.uid, str(error)
+        tell = self._log.debug if self._said.get(uid) == why else self._log.warning
+        tell("not evicted", pod=pod.key, error=why)
+        self._said.pop(uid, None)
+        self._said = dict([*self._said.items(), (uid, why)][-_MOST_SAID:])
 
     async def _by_api(self, pod: Pod, found: Finding, at: datetime) -> Fate:
         terms = found.terms

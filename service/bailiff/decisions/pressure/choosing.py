@@ -73,6 +73,18 @@ class Choice(NamedTuple):
     ends_first: bool = False
 
 
+class DryRun(NamedTuple):
+    """What would be, were a threshold not one that only tells.
+
+    Attributes:
+        threshold: that is met, its grace period over.
+        victims: who would go; empty: nobody may.
+    """
+
+    threshold: Threshold
+    victims: tuple[Victim, ...]
+
+
 class Outside(NamedTuple):
     """That whoever carries the round out does so from outside the node, by the API server.
 

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.cost import FactsError, check_cost
+from bailiff.decisions.pressure.acting import stats_by_uid
 from bailiff.decisions.pressure.configuring import settings_of
 from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
 from bailiff.decisions.pressure.facts import FileSystemLayout, PressureFacts, check_same_node
@@ -14,7 +15,6 @@ from bailiff.decisions.pressure.judging import PressureRound, layout_of, meterin
 from bailiff.decisions.pressure.layout import Layout
 from bailiff.decisions.pressure.ranking import Candidate, rank
 from bailiff.decisions.pressure.report import PressureReport
-from bailiff.decisions.pressure.round import stats_by_uid
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.weighing import weigh
 from bailiff.decisions.question import Asked, Plan, Question, Size, Undecided

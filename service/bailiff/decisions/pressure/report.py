@@ -21,8 +21,8 @@ from bailiff.kinds.node_status import NodeCondition
 from bailiff.kinds.quantity import NANO
 
 if TYPE_CHECKING:
-    from bailiff.decisions.pressure.choosing import Victim
-    from bailiff.decisions.pressure.round import DryRun, RoundPlan
+    from bailiff.decisions.pressure.choosing import DryRun, Victim
+    from bailiff.decisions.pressure.round import RoundPlan
 
 THRESHOLD_MET = "EvictionThresholdMet"
 DRY_RUN = "EvictionDryRun"

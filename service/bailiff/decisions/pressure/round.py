@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from bailiff.decisions.pressure.choosing import Choice, Outside, Starved, Victim, choose
+from bailiff.decisions.pressure.acting import act
+from bailiff.decisions.pressure.choosing import DryRun, Outside, Victim
 from bailiff.decisions.pressure.container_fs import with_container_fs
-from bailiff.decisions.pressure.layout import Layout, ReclaimStep, reclaim_steps
-from bailiff.decisions.pressure.limits import over_their_limits, with_limits
+from bailiff.decisions.pressure.layout import Layout, ReclaimStep
 from bailiff.decisions.pressure.observations import (
     AS_THE_KUBELET,
     Metering,
@@ -29,13 +28,12 @@ from bailiff.decisions.pressure.progress import (
     after_grace,
     carried_over,
     conditions_seen,
-    cools_down,
     first_observed,
     last_eviction,
     merged,
 )
-from bailiff.decisions.pressure.ranking import Ranking, rank
-from bailiff.decisions.pressure.signals import MEMORY_SIGNALS, ORDER, Signal
+from bailiff.decisions.pressure.ranking import Ranking
+from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.state import PressureState, SignalState
 from bailiff.decisions.pressure.thresholds import Threshold
 
@@ -88,18 +86,6 @@ class RoundFacts(NamedTuple):
     reclaimed: Reclaimed | None = None
     pod_stats: Callable[[], Iterable[PodStats]] | None = None
     outside: Outside | None = None
-
-
-class DryRun(NamedTuple):
-    """What would be, were a threshold not one that only tells.
-
-    Attributes:
-        threshold: that is met, its grace period over.
-        victims: who would go; empty: nobody may.
-    """
-
-    threshold: Threshold
-    victims: tuple[Victim, ...]
 
 
 class RoundPlan(Struct, frozen=True):
@@ -176,95 +162,7 @@ def plan(facts: RoundFacts) -> RoundPlan:
             last_eviction_at=last_eviction(state, settings.cool_down_nanoseconds, now),
         ),
     )
-    return _act(facts, outcome, [one.threshold for one in fresh])
-
-
-def _act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[Threshold]) -> RoundPlan:
-    limited = with_limits(facts.pods, facts.settings)
-    stats = _stats(facts) if limited or fresh else {}
-    # 9. Pods that are over a limit of their own; then nobody else goes in this round.
-    victims = over_their_limits(limited, stats, facts.settings, facts.layout)
-    so_far = replace(so_far, victims=victims)
-    if _go(facts, victims) or not fresh:
-        return so_far
-    dry = [_dry_run(facts, one, so_far, stats) for one in fresh if one.dry_run]
-    so_far = replace(so_far, dry_runs=tuple(dry))
-    acting = [one for one in fresh if not one.dry_run and not _is_set_aside(facts, one)]
-    if not acting:
-        return so_far
-    if cools_down(so_far.state, facts.settings.cool_down_nanoseconds, facts.now):
-        return replace(so_far, cools_down=True)
-    # 10. Memory first, then in the order of Signal; hard before soft.
-    starved = min(acting, key=_urgency)
-    # 11. is the Event that so_far.starved makes; 12. what the node can free without any pod.
-    steps = reclaim_steps(starved.signal, facts.layout)
-    if steps and _is_relieved(facts):
-        return replace(so_far, starved=starved, reclaim=steps, relieved=True)
-    # 13. The first pod by rank that is not critical.
-    ranking, choice = _choose(facts, starved, so_far, stats)
-    waits = bool(steps) and facts.reclaims and facts.reclaimed is None
-    chosen = () if waits else _besides(victims, choice.victims)
-    return replace(
-        so_far,
-        starved=starved,
-        reclaim=steps,
-        ranking=ranking,
-        victims=(*victims, *chosen),
-        releasing=choice.releasing,
-        waits_for_reclaim=waits,
-        ends_first=choice.ends_first,
-        state=_with_eviction(facts, so_far.state) if chosen else so_far.state,
-    )
-
-
-def _choose(
-    facts: RoundFacts, starved: Threshold, so_far: RoundPlan, stats: Mapping[str, PodStats]
-) -> tuple[Ranking, Choice]:
-    extensions = facts.settings.extensions
-    ranking = rank(starved.signal, facts.layout, facts.pods, stats, extensions)
-    what = Starved(starved, so_far.observations[starved.signal])
-    return ranking, choose(ranking, what, stats, facts.settings, facts.now, facts.outside)
-
-
-def _dry_run(
-    facts: RoundFacts, threshold: Threshold, so_far: RoundPlan, stats: Mapping[str, PodStats]
-) -> DryRun:
-    return DryRun(threshold, _choose(facts, threshold, so_far, stats)[1].victims)
-
-
-def _is_set_aside(facts: RoundFacts, threshold: Threshold) -> bool:
-    """The node would be freed first, which it cannot be, see Outside."""
-    if facts.outside is None or not facts.outside.cannot_free:
-        return False
-    return bool(reclaim_steps(threshold.signal, facts.layout))
-
-
-def _go(facts: RoundFacts, victims: Iterable[Victim]) -> bool:
-    """Whether one of them goes: none does whom a policy holds since an earlier round."""
-    held = frozenset() if facts.outside is None else facts.outside.held
-    return any(one.pod.metadata.uid not in held for one in victims)
-
-
-def _besides(held: Iterable[Victim], chosen: Iterable[Victim]) -> tuple[Victim, ...]:
-    """Those that are not among the held ones."""
-    uids = {one.pod.metadata.uid for one in held}
-    return tuple(one for one in chosen if one.pod.metadata.uid not in uids)
-
-
-def _with_eviction(facts: RoundFacts, state: PressureState) -> PressureState:
-    """A cool-down begins, where there is one."""
-    if not facts.settings.cool_down_nanoseconds:
-        return state
-    return replace(state, last_eviction_at=facts.now)
-
-
-def stats_by_uid(stats: Iterable[PodStats]) -> dict[str, PodStats]:
-    """What was measured of each pod; of two entries for one the last counts (cachedStatsFunc)."""
-    return {one.pod_ref.uid: one for one in stats}
-
-
-def _stats(facts: RoundFacts) -> dict[str, PodStats]:
-    return stats_by_uid(facts.summary.pods if facts.pod_stats is None else facts.pod_stats())
+    return act(facts, outcome, [one.threshold for one in fresh])
 
 
 def _is_fresh(
@@ -278,18 +176,3 @@ def _is_fresh(
 
 def _measured(observations: Mapping[Signal, Observation]) -> tuple[SignalState, ...]:
     return tuple(SignalState(signal=one.signal, time=one.time) for one in observations.values())
-
-
-def _urgency(threshold: Threshold) -> tuple[bool, int, bool]:
-    signal = threshold.signal
-    return signal not in MEMORY_SIGNALS, ORDER[signal], not threshold.is_hard
-
-
-def _is_relieved(facts: RoundFacts) -> bool:
-    """Reclaim helps only if no threshold at all is met any more, whatever its grace period."""
-    if facts.reclaimed is None or facts.reclaimed.summary is None:
-        return False
-    acting = [one for one in facts.settings.thresholds if not one.dry_run]
-    thresholds = with_container_fs(acting, facts.layout, first_round=False)
-    after = observe(facts.reclaimed.summary, facts.metering)
-    return not met(thresholds, after, reclaimed=True)

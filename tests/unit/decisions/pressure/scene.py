@@ -20,7 +20,15 @@ from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
 from bailiff.kinds import ObjectMeta, Pod, PodSpec, decode
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from bailiff.kinds.pod_resources import Container, ResourceRequirements
-from bailiff.kinds.stats import FsStats, MemoryStats, NodeStats, PodReference, PodStats, Summary
+from bailiff.kinds.stats import (
+    FsStats,
+    MemoryStats,
+    NodeStats,
+    PodReference,
+    PodStats,
+    ProcessStats,
+    Summary,
+)
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 CAPACITY = 1000
@@ -49,7 +57,8 @@ def ending(one: Pod, *, seconds: float) -> Pod:
 
 def measured(one: Pod, used: int) -> PodStats:
     reference = PodReference(name=one.metadata.name, namespace="d", uid=one.metadata.uid)
-    return PodStats(pod_ref=reference, memory=MemoryStats(working_set_bytes=used))
+    memory, one_process = MemoryStats(working_set_bytes=used), ProcessStats(process_count=1)
+    return PodStats(pod_ref=reference, memory=memory, process_stats=one_process)
 
 
 def threshold(least: int, seconds: float = 0, reclaim: int | None = None) -> Threshold:
@@ -79,6 +88,7 @@ class Node:
 
     Attributes:
         outside: as of RoundFacts.
+        reclaims: as of RoundFacts.
     """
 
     def __init__(
@@ -93,6 +103,7 @@ class Node:
         self.used = {"a": 10, "b": 10}
         self.state = PressureState()
         self.outside: Outside | None = None
+        self.reclaims = False
 
     def summary(self, available: int, at: float) -> Summary:
         memory = MemoryStats(
@@ -134,6 +145,7 @@ class Node:
                 pods=self.pods,
                 state=self.state,
                 now=START + timedelta(seconds=at),
+                reclaims=self.reclaims,
                 reclaimed=after,
                 outside=self.outside,
             )

@@ -8,10 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from bailiff.decisions.pressure.choosing import Outside
-from bailiff.decisions.pressure.thresholds import Threshold
+from bailiff.decisions.pressure.round import RoundPlan
+from bailiff.decisions.pressure.signals import Signal
+from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
 from bailiff.kinds import Pod
 from bailiff.kinds.pod_volumes import EmptyDir, Volume
-from bailiff.kinds.stats import Summary, VolumeStats
+from bailiff.kinds.stats import RlimitStats, Summary, VolumeStats
 from tests.unit.decisions.pressure.scene import START, Node, ending, extended, pod, threshold
 
 HARD = threshold(100)
@@ -134,3 +136,69 @@ def test_who_is_over_a_limit_of_its_own(
     node.pods = [over_its_limit(one) if one.metadata.name in over else one for one in node.pods]
     planned = node.plan(0, with_volumes(node.summary(1, 0)))
     assert [one.pod.metadata.name for one in planned.victims] == goes
+
+
+DISK = Threshold(signal=Signal.NODEFS_AVAILABLE, value=ThresholdValue(quantity="100"))
+PIDS = Threshold(signal=Signal.PID_AVAILABLE, value=ThresholdValue(quantity="100"))
+
+
+def low(node: Node, *, disk: int = 500, processes: int = 500) -> RoundPlan:
+    """A round of a node with 1 byte of memory, and so much of the rest, where 100 are wanted."""
+    seen = node.with_disk(node.summary(1, 0), disk)
+    limit = RlimitStats(maxpid=1000, curproc=1000 - processes)
+    return node.plan(0, replace(seen, node=replace(seen.node, rlimit=limit)))
+
+
+def found(planned: RoundPlan) -> tuple[Signal | None, list[str]]:
+    """What was acted upon, and who goes."""
+    starved = planned.starved
+    names = [one.pod.metadata.name for one in planned.victims]
+    return None if starved is None else starved.signal, names
+
+
+@pytest.mark.parametrize(
+    ("from_outside", "starved", "goes"),
+    [
+        # A kubelet stays with the first.
+        (None, Signal.MEMORY_AVAILABLE, []),
+        (outside(), Signal.PID_AVAILABLE, ["a"]),
+    ],
+)
+def test_where_nobody_can_go_for_the_first_the_next_does_not_wait(
+    from_outside: Outside | None, starved: Signal, goes: list[str]
+) -> None:
+    node = extended({"memory.available": "100", "pid.available": "100"}, releaseTarget={})
+    # With a release target nobody goes for memory who uses none. A process each has.
+    node.outside, node.used = from_outside, {"a": 0, "b": 0}
+    planned = low(node, processes=99)
+    assert found(planned) == (starved, goes)
+
+
+def test_where_nobody_can_go_for_any_the_first_is_told_of() -> None:
+    node = Node(HARD, PIDS)
+    node.outside = outside()._replace(refused=frozenset({"u-a", "u-b"}))
+    planned = low(node, processes=1)
+    assert found(planned) == (Signal.MEMORY_AVAILABLE, [])
+
+
+@pytest.mark.parametrize(
+    ("cannot_free", "starved", "goes"),
+    [(False, Signal.NODEFS_AVAILABLE, []), (True, Signal.PID_AVAILABLE, ["a"])],
+)
+def test_what_the_node_cannot_be_freed_for_keeps_nothing_else(
+    cannot_free: bool, starved: Signal, goes: list[str]
+) -> None:
+    node = Node(DISK, PIDS)
+    node.outside = outside()._replace(cannot_free=cannot_free)
+    node.reclaims = True
+    planned = low(node, disk=1, processes=1)
+    assert found(planned) == (starved, goes)
+    # Nobody goes for the disk, and it is told of all the same.
+    assert "DiskPressure" in planned.conditions
+
+
+def test_where_the_node_cannot_be_freed_and_nothing_else_is_low_nobody_goes() -> None:
+    node = Node(DISK, PIDS)
+    node.outside, node.reclaims = outside()._replace(cannot_free=True), True
+    planned = low(node, disk=1)
+    assert found(planned) == (None, [])
