@@ -49,7 +49,7 @@ _LOOK_EVERY = 300.0
 _AGAIN = 10.0
 # Seconds for all that is removed in one round; what is left goes in the next.
 _LONGEST = 120.0
-# Seconds that the node's kubelet is given to free the node itself, where we only look on.
+# Seconds that the node's kubelet is given to free the node itself, where nothing is removed here.
 _KUBELET_FREES = 10.0
 # Seconds, minimumGracePeriodInSeconds of pkg/kubelet/kuberuntime/kuberuntime_manager.go.
 _STOP_SECONDS = 2

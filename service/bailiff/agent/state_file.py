@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from bailiff.agent.log import Log
 
-# Bytes: a thousand images at 100 each, and room for as much again.
+# Bytes: ten thousand images at 100 each, and room for as much again.
 _LONGEST = 2 * 2**20
 
 
