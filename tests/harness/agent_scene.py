@@ -87,6 +87,7 @@ class MadeUpNode:
         looks: when it was measured, by the loop's time.
         lies_there: UIDs of pods that still use what they had though they are deleted.
         processes_left: of 1,000; None: they are not counted.
+        inodes_free: of 1,000; None: they are not counted.
         disk_stands_still: since when the disk is not measured anew; None: it is.
     """
 
@@ -104,6 +105,7 @@ class MadeUpNode:
         self.stands_still: datetime | None = None
         self.disk_stands_still: datetime | None = None
         self.processes_left: int | None = None
+        self.inodes_free: int | None = None
 
     async def read(self, pods: Sequence[Pod]) -> Reading:
         self.looks.append(asyncio.get_running_loop().time())
@@ -119,7 +121,13 @@ class MadeUpNode:
             rss_bytes=used,
         )
         measured = self.disk_stands_still or now
-        disk = FsStats(time=measured, available_bytes=self.disk_free, capacity_bytes=CAPACITY)
+        disk = FsStats(
+            time=measured,
+            available_bytes=self.disk_free,
+            capacity_bytes=CAPACITY,
+            inodes_free=self.inodes_free,
+            inodes=None if self.inodes_free is None else 1000,
+        )
         node = NodeStats(
             node_name="node",
             memory=memory,

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from bailiff.decisions.pressure.findings import spared
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import Pod, decode
 from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, pod, pressed, soft
@@ -122,6 +123,23 @@ async def test_who_lay_there_evicted_before_a_shadow_began_is_no_miss():
     scene.tell_pods(CALM, evicted("old", 86400, scene.clock), evicted("new", 0, scene.clock))
     missed = [one["pod"] for one in scene.standing.describe()["missed"]]
     assert missed == ["default/new"]
+
+
+async def test_whom_a_shadow_has_chosen_long_ago_is_no_miss():
+    """It tells of the newest, and knows of more."""
+    scene = AgentScene(shadow=True)
+    found = spared("x", "x", ())
+    pods = [pod(f"pod-{number}") for number in range(200)]
+    for one in pods:
+        scene.standing.chosen(one, found, scene.clock.now())
+    scene.facts._listed = True
+    status = replace(HOG.status, phase="Failed", reason="Evicted")
+    for one in pods:
+        scene.standing.see(replace(one, status=status))
+    told = scene.standing.describe()
+    assert told["missed"] == []
+    assert [one["pod"] for one in told["chosen"]][-1] == "default/pod-199"
+    assert len(told["chosen"]) == 64
 
 
 async def test_where_a_kubelet_measures_the_next_round_goes_by_what_it_measured_since(monkeypatch):

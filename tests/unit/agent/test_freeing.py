@@ -123,6 +123,24 @@ async def test_once_the_disk_is_freed_nobody_goes_for_it_though_something_else_h
         assert scene.api.deleted == []
 
 
+async def test_what_runs_low_while_the_node_is_freed_for_something_else_is_freed_first_as_well():
+    """No pod goes for inodes only because the node was freed for bytes."""
+    scene = low_disk(configuration=disk_and({"imagefs.inodesFree": "10%"}))
+    scene.node.freeing_takes, scene.node.inodes_free = 5.0, 500
+    async with scene.running():
+        await asyncio.sleep(1)
+        scene.node.inodes_free = 50
+        await asyncio.sleep(5)
+        assert len(scene.node.freed) == 1
+        assert scene.api.deleted == []
+        await asyncio.sleep(10)
+        # The next round frees for those.
+        assert len(scene.node.freed) == 2
+        scene.node.inodes_free = 500
+        await asyncio.sleep(20)
+    assert scene.api.deleted == []
+
+
 async def test_what_cannot_be_freed_is_told_with_its_reason():
     scene = low_disk()
     scene.node.cannot_free = "the runtime does not answer"

@@ -15,9 +15,11 @@ from bailiff.cluster import UnreachableError
 from bailiff.cluster.list_watch import ListWatch
 from bailiff.cluster.resource import PODS
 from bailiff.cluster.settings import ClusterSettings
+from bailiff.cluster.unreadable import Unreadable
 from bailiff.cluster.watch_events import Changed, Replaced
 from bailiff.cluster.watch_health import Restart
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+from bailiff.kinds.meta import ObjectMeta
 from bailiff.kinds.node import Node, NodeMeta
 from bailiff.kinds.pod import Pod
 from tests.harness.clocks import LoopClock
@@ -49,6 +51,14 @@ async def test_a_node_that_is_not_there_is_told_of_until_it_is(told):
     assert silent(standing) == ["the node: there is none called node"]
     facts._take_node(Changed(object=Node(metadata=NodeMeta(name="node"))))
     assert silent(standing) == []
+
+
+async def test_a_node_that_cannot_be_read_is_not_one_that_is_not_there(told):
+    facts, standing = told
+    which = ObjectMeta(name="node", uid="1")
+    facts._take_node(Unreadable(metadata=which, reason="spec.taints[0].timeAdded: no time"))
+    why = "the node: it cannot be read: spec.taints[0].timeAdded: no time"
+    assert silent(standing) == [why]
 
 
 async def test_a_watch_that_failed_is_told_of_until_it_is_well_though_it_says_nothing(told):

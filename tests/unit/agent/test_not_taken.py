@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
@@ -321,6 +322,27 @@ async def test_the_api_server_is_told_soon_after_it_is_back():
         scene.api.fails = None
         await asyncio.sleep(11)
         assert scene.api.deleted == ["hog"]
+
+
+async def test_the_instant_that_is_told_is_that_of_the_stop(monkeypatch):
+    scene = pressed(stops=True)
+    real, told = scene.api.set_status, list[datetime]()
+
+    async def set_status(pod, terms, now):
+        found = await real(pod, terms, now)
+        told.append(now)
+        return found
+
+    monkeypatch.setattr(scene.api, "set_status", set_status)
+    began = scene.clock.now()
+    scene.api.fails = UnreachableError("no connection")
+    async with scene.running():
+        await asyncio.sleep(1)
+        scene.node.uses.clear()
+        await asyncio.sleep(3600)
+        scene.api.fails = None
+        await asyncio.sleep(15)
+    assert [at - began < timedelta(seconds=1) for at in told] == [True]
 
 
 async def test_the_api_server_is_told_afterwards_even_after_a_restart(tmp_path):

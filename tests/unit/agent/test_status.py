@@ -94,3 +94,15 @@ def test_what_names_pods_is_told_to_nobody_else():
 def test_a_page_says_what_it_is():
     assert Page(b"x").media_type.startswith("text/plain")
     assert as_json(1).media_type == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("peer", "code"),
+    [(("127.0.0.1", 1), 200), (("::1", 1), 200), (("10.0.0.7", 1), 403), (None, 403)],
+)
+def test_what_is_private_is_told_on_this_machine_alone(peer, code):
+    """Of one that has hung up already the address is not known."""
+    port = StatusPort(
+        {"/v1/agent": lambda: as_json({})}, Log(io.StringIO()), frozenset(["/v1/agent"])
+    )
+    assert port._page(b"GET /v1/agent HTTP/1.1\r\n\r\n", peer).status == code
