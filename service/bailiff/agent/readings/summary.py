@@ -139,11 +139,14 @@ class NodeReadings:
         return None if self._places.node else self._node.machine().available
 
     def is_there(self, uid: str) -> bool | None:
-        """Whether there is a cgroup of a pod; None: where pods have theirs is not known."""
+        """Whether a pod has a cgroup or local volumes; None: where pods have theirs is not known.
+
+        Source: PodResourcesAreReclaimed in pkg/kubelet/kubelet_pods.go.
+        """
         if self._cgroups is None:
             return None
         found = self._find({uid})
-        there = uid in found.by_uid
+        there = uid in found.by_uid or self._volumes.are_there(uid)
         return None if found.of_all is None and not there else there
 
     def memory_cgroups(self) -> MemoryCgroups:

@@ -88,6 +88,10 @@ class VolumeUses:
         """What was measured of a pod's volumes; None: which it has is not known."""
         return self._of.get(uid)
 
+    def are_there(self, uid: str) -> bool:
+        """Whether a pod has any, as they lie there now."""
+        return bool(find_volumes(self._pods, uid))
+
     def measure(
         self,
         uids: Collection[str],

@@ -5,6 +5,7 @@ Source: synchronize in pkg/kubelet/eviction/eviction_manager.go, from the local 
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -56,7 +57,8 @@ def act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[Threshold]) -> Rou
         return first
     # A kubelet stays with the first. Where nobody can go for that the next is not to wait for it.
     others = (_act_upon(facts, so_far, one, stats) for one in in_order)
-    return next((one for one in (first, *others) if not _comes_to_nothing(one, victims)), first)
+    planned = chain((first,), others)
+    return next((one for one in planned if not _comes_to_nothing(one, victims)), first)
 
 
 def _comes_to_nothing(planned: RoundPlan, held: Collection[Victim]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -81,6 +82,17 @@ def test_a_pod_has_an_entry_if_it_runs_or_uses_something(tmp_path: Path) -> None
     assert [one.pod_ref.uid for one in found.pods] == [UID, "running"]
     assert _pod(found, "running").memory is None
     assert (readings.is_there(UID), readings.is_there("running")) == (True, False)
+
+
+def test_a_pod_is_there_as_long_as_it_has_volumes(tmp_path: Path) -> None:
+    """The kubelet waits for those as well, which are deleted after the cgroup."""
+    host = full_host(tmp_path)
+    folder = "var/lib/kubelet/pods/gone/volumes/kubernetes.io~empty-dir/files"
+    host.write(f"{folder}/file", "x")
+    readings = readings_of(host)
+    assert readings.is_there("gone") is True
+    shutil.rmtree(tmp_path / folder)
+    assert readings.is_there("gone") is False
 
 
 def test_pods_that_nobody_tells_of_are_measured_and_named(tmp_path: Path) -> None:
