@@ -9,6 +9,10 @@
 # a kubelet would.
 set -eu
 name=$1
+case $(kubectl config view --minify -o jsonpath='{.clusters[0].cluster.server}') in
+*//127.0.0.1:* | *//localhost:*) ;;
+*) echo "node.sh: KUBECONFIG is to be that of the demo" >&2 && exit 2 ;;
+esac
 root=/sys/fs/cgroup limit=memory.max
 if [ -d $root/memory ]; then root=$root/memory limit=memory.limit_in_bytes; fi
 node=$root/$name

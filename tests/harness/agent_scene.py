@@ -27,6 +27,7 @@ from bailiff.agent.standing import Standing
 from bailiff.agent.state_file import StateFile
 from bailiff.agent.telling import Teller
 from bailiff.agent.wake import Wake
+from bailiff.clock import SteadyTime
 from bailiff.decisions.pressure.facts import FileSystemLayout
 from bailiff.kinds import decode
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from bailiff.agent.reading import Source
     from bailiff.decisions.pressure.layout import ReclaimStep
 
 MIB = 2**20
@@ -92,7 +94,7 @@ class MadeUpNode:
     """
 
     def __init__(self, clock: LoopClock) -> None:
-        self._clock = clock
+        self._clock = SteadyTime(clock)
         self.uses: dict[str, int] = {}
         self.disk_free, self.garbage = 500 * MIB, 0
         self.broken = ""
@@ -203,7 +205,7 @@ class AgentScene:
             self.stopper if stops else None,
             self.clock,
             self.log,
-            partial(self.standing.complain, "the API server"),
+            partial(self.standing.complain, "evictions"),
         )
         self.remembering = Remembering(
             StateFile(state_file, self.log), on_paper=self.settings.on_paper
@@ -211,14 +213,16 @@ class AgentScene:
         self.judge = Judge(self.settings, reclaims=reclaims)
         self.judge.recall(self.remembering.pressure)
         self.teller = Teller(
-            *(self.api, self.facts, self.evictor, self.remembering, self.clock, self.log),
-            publishes=False,
+            *(self.api, self.facts, self.evictor, self.remembering, self.standing),
+            *(self.clock, self.log),
+            publishes=self.settings.publishes,
         )
+        self.source = Aging(self.node, self.settings.stale_after, self.standing, self.clock)
         self.rounds = Rounds(
             Parts(
                 settings=self.settings,
                 clock=self.clock,
-                source=Aging(self.node, self.settings.stale_after, self.standing, self.clock),
+                source=self.source,
                 facts=self.facts,
                 judge=self.judge,
                 reclaimer=self.node if reclaims else None,
@@ -232,6 +236,10 @@ class AgentScene:
                 log=self.log,
             )
         )
+
+    def measure_by(self, source: Source) -> None:
+        """Another than the node itself, from now on."""
+        self.source._source = source
 
     def tell_pods(self, *pods: Pod) -> None:
         """All pods of the node, as the API has them."""

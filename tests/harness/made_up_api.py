@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from bailiff.cluster import UnreachableError
+from bailiff.cluster import NotFoundError, UnreachableError
 from bailiff.kinds.pod import Pod
 
 if TYPE_CHECKING:
@@ -17,12 +17,18 @@ if TYPE_CHECKING:
     from bailiff.kinds import PodCondition
 
 
+def gone(name: str = "hog") -> NotFoundError:
+    """What the API server says of a pod that it does not have."""
+    details = {"name": name, "kind": "pods"}
+    return NotFoundError("no such pod", status=404, reason="NotFound", details=details)
+
+
 class MadeUpApi:
     """What the API server was asked to do.
 
     Attributes:
         done: each write, in order.
-        fails: raised by each write; None: it is carried out.
+        fails: raised by each write, or what makes that of a pod's name; None: it is carried out.
         takes: seconds for each write.
         cuts: so many of the next writes meet a connection that was cut.
     """
@@ -31,7 +37,7 @@ class MadeUpApi:
         self._when_deleted = when_deleted
         self.done: list[tuple[str, str]] = []
         self.events: list[tuple[str, str]] = []
-        self.fails: Exception | None = None
+        self.fails: Exception | Callable[[str], Exception] | None = None
         self.takes = 0.0
         self.cuts = 0
 
@@ -41,7 +47,7 @@ class MadeUpApi:
             raise UnreachableError("connection reset by peer")
         await asyncio.sleep(self.takes)
         if self.fails is not None:
-            raise self.fails
+            raise self.fails if isinstance(self.fails, Exception) else self.fails(of)
         self.done.append((what, of))
 
     async def set_status(self, pod: Pod, terms: EvictionTerms, now: datetime) -> Pod:
@@ -72,7 +78,8 @@ class MadeUpApi:
 
     async def mark(self, pod: Pod, mark: Mark, now: datetime) -> None: ...
 
-    async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None: ...
+    async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
+        await self._write("reset", pod.metadata.name)
 
     async def try_delete(self, pod: Pod) -> None: ...
 

@@ -1,15 +1,14 @@
-"""What was measured long ago counts as not measured, each part of it for itself."""
+"""What was measured long ago, each part of it for itself: nobody goes by it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from bailiff.agent.reading import Reading, ReadingError
+from bailiff.decisions.pressure.signals import Signal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from bailiff.agent.reading import Source
@@ -19,14 +18,18 @@ if TYPE_CHECKING:
     from bailiff.kinds import Pod
     from bailiff.kinds.stats import NodeStats
 
-_DISKS = "disks"
+_SIGNALS = {
+    "nodefs": (Signal.NODEFS_AVAILABLE, Signal.NODEFS_INODES_FREE),
+    "imagefs": (Signal.IMAGEFS_AVAILABLE, Signal.IMAGEFS_INODES_FREE),
+    "containerfs": (Signal.CONTAINERFS_AVAILABLE, Signal.CONTAINERFS_INODES_FREE),
+}
 
 
 class Aging:
-    """A source, without what stands still in it; see Source.
+    """A source that says what stands still in it; see Source.
 
-    By our own time since it last moved, and not by the difference of two clocks. A disk that is not
-    measured any more keeps nobody who goes for memory.
+    By our own time since it last moved, and not by the difference of two clocks. A disk that stands
+    still keeps nobody who goes for memory, and the node's conditions stay as they were.
     """
 
     def __init__(
@@ -53,7 +56,7 @@ class Aging:
         Raises:
             ReadingError: nothing could be measured, or the memory is old.
         """
-        return self._without_old(await self._source.read(pods))
+        return self._with_old(await self._source.read(pods))
 
     async def read_anew(self, pods: Sequence[Pod]) -> Reading:
         """See Source.
@@ -61,7 +64,7 @@ class Aging:
         Raises:
             ReadingError: as of `read`.
         """
-        return self._without_old(await self._source.read_anew(pods))
+        return self._with_old(await self._source.read_anew(pods))
 
     def layout(self) -> FileSystemLayout | None:
         """See Source."""
@@ -71,25 +74,17 @@ class Aging:
         """See Source."""
         return self._source.has_gone(uid)
 
-    def _without_old(self, reading: Reading) -> Reading:
+    def _with_old(self, reading: Reading) -> Reading:
         node = reading.node
         age = self._age("memory", None if node.memory is None else node.memory.time)
         if age > self._stale_after:
             raise ReadingError("stale", f"nothing new was measured for {age:.0f} s")
-        return reading._replace(node=self._without_old_disks(node))
-
-    def _without_old_disks(self, node: NodeStats) -> NodeStats:
-        images = None if node.runtime is None else node.runtime.image_fs
-        ages = {
-            "nodefs": self._age("nodefs", None if node.fs is None else node.fs.time),
-            "imagefs": self._age("imagefs", None if images is None else images.time),
-        }
+        ages = {which: self._age(which, at) for which, at in _disks(node)}
         old = {which: age for which, age in ages.items() if age > self._stale_after}
         told = (f"{which} stands still for {age:.0f} s" for which, age in old.items())
-        self._standing.complain(_DISKS, ", ".join(told))
-        if "nodefs" in old:
-            node = replace(node, fs=None)
-        return replace(node, runtime=None) if "imagefs" in old else node
+        self._standing.complain("disks", ", ".join(told))
+        signals = (one for which in old for one in _SIGNALS[which])
+        return reading._replace(old=frozenset(signals))
 
     def _age(self, part: str, measured: datetime | None) -> float:
         """Seconds since it last moved; what has no time is new each time."""
@@ -99,3 +94,12 @@ class Aging:
             since = elapsed
         self._seen[part] = measured, since
         return elapsed - since
+
+
+def _disks(node: NodeStats) -> Iterator[tuple[str, datetime | None]]:
+    """When each was measured."""
+    runtime = node.runtime
+    images = None if runtime is None else runtime.image_fs
+    layers = None if runtime is None else runtime.container_fs
+    for which, disk in (("nodefs", node.fs), ("imagefs", images), ("containerfs", layers)):
+        yield which, None if disk is None else disk.time

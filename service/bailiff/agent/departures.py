@@ -107,8 +107,12 @@ class Departures:
         with contextlib.suppress(ReadingError):
             await self._source.read_anew(self._facts.pods)
 
-    async def of_before(self) -> None:
-        """Wait for those that an agent of before has evicted a moment ago, as it would have."""
+    async def of_before(self, told: Callable[[list[Pod]], None]) -> None:
+        """Wait for those that an agent of before has evicted a moment ago, as it would have.
+
+        Args:
+            told: is told of whom, if of anybody.
+        """
         if self._looked_back:
             return
         self._looked_back = True
@@ -119,7 +123,10 @@ class Departures:
             if 0 < left <= CLEAN_UP_SECONDS:
                 pods.append(pod)
                 longest = max(longest, left)
-        await self.until_left(pods, longest)
+        pods = [one for one in pods if not self._has_left(one.metadata.uid, ())]
+        if pods:
+            told(pods)
+            await self.until_left(pods, longest)
 
     def _has_left(self, uid: str, unseen: Collection[str]) -> bool:
         """By what the node says, else by the API server."""

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
+from bailiff.agent.announced import Announced
 from bailiff.agent.fates import Answer, Fate, Unclear, answer_in
 from bailiff.cluster.errors import (
     ClusterError,
     ConflictError,
+    DryRunUnsupportedError,
     NotFoundError,
     RequestTimeoutError,
     UidMismatchError,
@@ -39,8 +41,8 @@ _FOR_REQUESTS = 15.0
 _CUT_WITHIN = 1.0
 _PHASE_TRIES = 3
 _TRIES_AT_ONCE = 3
-# Pods whose last fault is remembered.
-_MOST_SAID = 64
+# Pods of which something is remembered: more than run on a node.
+_MOST_KEPT = 256
 _GONE = (NotFoundError, UidMismatchError)
 
 
@@ -65,7 +67,9 @@ class Evictor:
         stopper: Stopper | None,
         clock: Clock,
         log: Log,
-        is_silent: Callable[[str], object] = _to_nobody,
+        complain: Callable[[str], object] = _to_nobody,
+        *,
+        on_paper: bool = False,
     ) -> None:
         """Prepare.
 
@@ -74,14 +78,19 @@ class Evictor:
             stopper: where containers may be stopped without it; None: they may not.
             clock: for the instants that are written.
             log: hears of each.
-            is_silent: is told why the API server does not answer; empty: it does.
+            complain: is told why an eviction was not taken; empty: there is no reason any more.
+            on_paper: the API server keeps none of it.
         """
         self._actions = actions
         self._stopper = stopper
-        self._is_silent = is_silent
+        self._complain_of = complain
+        self._evicted = "would be evicted" if on_paper else "evicted"
         self._clock = clock
         self._log = log
         self._unclear = Unclear(clock)
+        self.announced = Announced(actions, clock, log)
+        # UIDs of those whose delete was refused: it is tried on paper before it is announced again.
+        self._denied: tuple[str, ...] = ()
         # What was said last of whom: a fault that stays is told once, and not every two seconds.
         self._said: dict[str, str] = {}
 
@@ -97,38 +106,43 @@ class Evictor:
             fate = await self._by_api(pod, found, self._clock.now())
         except ClusterError as error:
             return await self._without(pod, found, error, hard=hard)
-        self._is_silent("")
+        self.calm()
         self._unclear.ended(pod.metadata.uid)
+        self._denied = tuple(uid for uid in self._denied if uid != pod.metadata.uid)
         if fate is Fate.EVICTED:
-            self._log.info("evicted", pod=pod.key, uid=pod.metadata.uid, why=found.message.strip())
+            why = found.message.strip()
+            self._log.info(self._evicted, pod=pod.key, uid=pod.metadata.uid, why=why)
         return fate
 
-    async def tell(self, pod: Pod, found: Finding, at: datetime) -> Fate:
-        """Tell the API server of a pod whose containers were stopped at this instant, in UTC."""
+    def calm(self) -> None:
+        """Nobody is to be evicted whose eviction was not taken."""
+        self._complain_of("")
+
+    async def tell(self, pod: Pod, found: Finding, at: datetime) -> Answer | None:
+        """Tell the API server of a pod whose containers were stopped at this instant, in UTC.
+
+        Returns:
+            What it said; None: it has taken it.
+        """
         try:
-            fate = await self._by_api(pod, found, at)
+            await self._by_api(pod, found, at)
         except ClusterError as error:
-            match answer_in(error):
-                case Answer.GONE:
-                    return Fate.GONE
-                case Answer.NO:
-                    self._log.warning("not told of an eviction", pod=pod.key, error=str(error))
-                    return Fate.REFUSED
-                case _:
-                    return Fate.FAILED
+            answer = answer_in(error, pod.metadata.name)
+            if answer is Answer.NO:
+                self._log.warning("not told of an eviction", pod=pod.key, error=str(error))
+            return answer
         self._log.info("told of an eviction", pod=pod.key, uid=pod.metadata.uid)
-        return fate
+        return None
 
     async def _without(self, pod: Pod, found: Finding, error: ClusterError, *, hard: bool) -> Fate:
         """What becomes of it though the API server has not taken it."""
-        answer, uid = answer_in(error), pod.metadata.uid
-        self._is_silent(str(error) if answer is Answer.AWAY else "")
+        answer, uid = answer_in(error, pod.metadata.name), pod.metadata.uid
         if answer is not Answer.GONE:
             self._complain(pod, error)
-        if answer is not Answer.UNCLEAR:
-            self._unclear.ended(uid)
         match answer:
             case Answer.GONE:
+                self._unclear.ended(uid)
+                self.announced.ended(pod)
                 return Fate.GONE
             case Answer.AWAY:
                 return await self._by_runtime(pod, found) if hard else Fate.FAILED
@@ -137,14 +151,17 @@ class Evictor:
             case Answer.UNCLEAR:
                 return self._unclear.failed(uid)
             case Answer.NO:
+                self._unclear.ended(uid)
+                self._denied = (*self._denied, uid)[-_MOST_KEPT:]
                 return Fate.REFUSED
 
     def _complain(self, pod: Pod, error: ClusterError) -> None:
         uid, why = pod.metadata.uid, str(error)
+        self._complain_of(f"{pod.key} is not evicted: {why}")
         tell = self._log.debug if self._said.get(uid) == why else self._log.warning
         tell("not evicted", pod=pod.key, error=why)
         self._said.pop(uid, None)
-        self._said = dict([*self._said.items(), (uid, why)][-_MOST_SAID:])
+        self._said = dict([*self._said.items(), (uid, why)][-_MOST_KEPT:])
 
     async def _by_api(self, pod: Pod, found: Finding, at: datetime) -> Fate:
         terms = found.terms
@@ -197,14 +214,19 @@ class Evictor:
     ) -> Fate:
         if terms.keeps_pod and pod.is_finished:
             return Fate.GONE
+        if pod.metadata.uid in self._denied and not terms.keeps_pod:
+            with contextlib.suppress(DryRunUnsupportedError):
+                await actions.try_delete(pod)
         current = await actions.set_status(pod, terms, at)
         if terms.keeps_pod:
             return Fate.EVICTED
         if current.is_finished:
             # It has ended by itself, and uses nothing any more.
             return Fate.GONE
+        self.announced.add(pod, terms)
         which = _in_any_version(current) if in_any_version else current
         await actions.delete(which, found.grace_period_seconds)
+        self.announced.ended(pod)
         await self._set_phase(current, terms)
         return Fate.EVICTED
 

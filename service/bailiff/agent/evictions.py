@@ -10,10 +10,12 @@ from bailiff.decisions.pressure.findings import went_by_rank
 from bailiff.decisions.pressure.grace import CLEAN_UP_SECONDS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from bailiff.agent.departures import Departures
     from bailiff.agent.judge import Judged
     from bailiff.agent.parts import Parts
-    from bailiff.clock import SteadyTime
+    from bailiff.clock import Clock, SteadyTime
     from bailiff.decisions.decision import Finding
     from bailiff.kinds import Pod
 
@@ -23,10 +25,41 @@ _AFTER_STOP = 3.0
 _AFTER_FAILURE = 2.0
 # Seconds for which others go in the place of a pod whose eviction was refused.
 _REFUSED_FOR = 60.0
+# Seconds for all evictions of one round, after which somebody looks at the node again; and for
+# which nobody goes for limits of their own where one of them could not, so that others may by rank.
+_LONGEST_BATCH = 10.0
+_SET_ASIDE_FOR = 10.0
+# Seconds after which a limit of its own is told of again where nobody is evicted for it.
+_TOLD_AGAIN = 60.0
+
+
+class ForAWhile:
+    """UIDs of pods about which something holds for a while."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Of none yet; the clock counts the seconds."""
+        self._clock = clock
+        self._until: dict[str, float] = {}
+
+    def add(self, pods: Iterable[Pod], seconds: float) -> None:
+        """Of these from now on, for so long."""
+        until = self._clock.elapsed() + seconds
+        self._until |= {one.metadata.uid: until for one in pods}
+
+    def now(self) -> frozenset[str]:
+        """Of whom it holds now."""
+        elapsed = self._clock.elapsed()
+        self._until = {uid: until for uid, until in self._until.items() if elapsed < until}
+        return frozenset(self._until)
 
 
 class Evictions:
-    """Carries out what a round has come to."""
+    """Carries out what a round has come to.
+
+    Attributes:
+        refused: whose eviction was refused, so that others go in their place.
+        set_aside: who does not go for a limit of its own at the moment.
+    """
 
     def __init__(self, parts: Parts, departures: Departures, steady: SteadyTime) -> None:
         """Nobody was refused yet.
@@ -39,52 +72,62 @@ class Evictions:
         self._parts = parts
         self._departures = departures
         self._steady = steady
-        # Whose eviction was refused, and until when others go in its place, by elapsed time.
-        self._refused: dict[str, float] = {}
-
-    def refused_lately(self) -> frozenset[str]:
-        """UIDs of pods in whose place others go."""
-        elapsed = self._parts.clock.elapsed()
-        self._refused = {uid: until for uid, until in self._refused.items() if elapsed < until}
-        return frozenset(self._refused)
+        self.refused = ForAWhile(parts.clock)
+        self.set_aside = ForAWhile(parts.clock)
 
     async def carry_out(self, judged: Judged) -> float:
         """Evict its victims, and wait until they have left; seconds until the next round."""
         parts = self._parts
         if judged.waits:
+            self._take_back(())
             return LOOK_EVERY if judged.look_soon else parts.settings.interval
         unseen = self._departures.unseen(pod for pod, _ in judged.victims)
         fates = await self._evict_all(judged)
+        tried = tuple(zip(judged.victims, fates, strict=False))
+        self._take_back(pod for (pod, _), fate in tried if fate is Fate.FAILED)
+        if not fates and not self.refused.now():
+            parts.evictor.calm()
         if not fates or parts.settings.on_paper:
             # Where nobody leaves there is nothing to wait for, and nothing to follow up.
             return parts.settings.interval
-        going = [
-            pod
-            for (pod, _), fate in zip(judged.victims, fates, strict=False)
-            if fate in (Fate.EVICTED, Fate.STOPPED)
-        ]
+        going = [one for one, fate in tried if fate in (Fate.EVICTED, Fate.STOPPED)]
         if not going:
+            parts.judge.nobody_went()
             return LOOK_EVERY if Fate.GONE in fates or Fate.REFUSED in fates else _AFTER_FAILURE
         seconds = _AFTER_STOP if Fate.STOPPED in fates else CLEAN_UP_SECONDS
-        graces = [found.grace_period_seconds or 0 for _, found in judged.victims]
-        await self._departures.until_left(going, seconds, unseen, max(graces))
-        await self._departures.until_measured(going)
+        longest = max(found.grace_period_seconds or 0 for _, found in going)
+        pods = [pod for pod, _ in going]
+        await self._departures.until_left(pods, seconds, unseen, longest)
+        await self._departures.until_measured(pods)
         parts.notifier.renew()
         return 0.0
 
-    async def _evict_all(self, judged: Judged) -> list[Fate]:
-        """What has become of each, until one over a limit of its own could not be evicted.
+    def _take_back(self, still_going: Iterable[Pod]) -> None:
+        """What was announced of others."""
+        if self._parts.evictor.announced.only({one.metadata.uid for one in still_going}):
+            self._parts.teller.wake()
 
-        Such a pod is no reason to let the node run out of memory: it, and others like it that would
-        fail as well, are set aside for a while.
+    async def _evict_all(self, judged: Judged) -> list[Fate]:
+        """What has become of each, as far as there was time.
+
+        A pod over a limit of its own that cannot go is no reason to let the node run out of memory:
+        it, and others like it that would fail as well, are set aside, so that the next round
+        chooses by rank.
         """
         fates: list[Fate] = []
+        until = self._parts.clock.elapsed() + _LONGEST_BATCH
         for at, (pod, found) in enumerate(judged.victims):
             fates.append(await self._evict_one(pod, found, judged))
-            if fates[-1] is Fate.FAILED and not went_by_rank(found):
-                self._refuse(*(one for one, _ in judged.victims[at:]))
+            is_late = self._parts.clock.elapsed() >= until
+            is_stuck = fates[-1] is Fate.FAILED and not went_by_rank(found)
+            if is_late or is_stuck:
+                self._set_aside(judged.victims[at if is_stuck else at + 1 :], _SET_ASIDE_FOR)
                 break
         return fates
+
+    def _set_aside(self, victims: Iterable[tuple[Pod, Finding]], seconds: float) -> None:
+        over = (pod for pod, found in victims if not went_by_rank(found))
+        self.set_aside.add(over, seconds)
 
     async def _evict_one(self, pod: Pod, found: Finding, judged: Judged) -> Fate:
         parts = self._parts
@@ -94,11 +137,14 @@ class Evictions:
         hard = judged.is_hard and went_by_rank(found)
         fate = await parts.evictor.evict(pod, found, hard=hard)
         parts.metrics.evicted(found.cause, fate)
+        parts.standing.came_to(pod, fate)
+        if parts.settings.on_paper:
+            self._set_aside(((pod, found),), _TOLD_AGAIN)
         match fate:
             case Fate.STOPPED:
                 self._went(found)
                 parts.remembering.stopped(pod, found, parts.clock.now())
-                parts.teller.stopped()
+                parts.teller.wake()
             case Fate.EVICTED:
                 self._went(found)
                 parts.teller.evicted(pod, found)
@@ -106,7 +152,7 @@ class Evictions:
                 # The watch will say so; until then nobody is to choose it again.
                 parts.facts.forget(pod.metadata.uid)
             case Fate.REFUSED:
-                self._refuse(pod)
+                self.refused.add((pod,), _REFUSED_FOR)
         return fate
 
     def _would_evict(self, pod: Pod, found: Finding, *, is_news: bool) -> Fate:
@@ -116,11 +162,9 @@ class Evictions:
             why = found.message.strip()
             self._parts.log.info("would be evicted", pod=pod.key, uid=pod.metadata.uid, why=why)
             self._parts.metrics.evicted(found.cause, Fate.ON_PAPER)
+        self._parts.standing.came_to(pod, Fate.ON_PAPER)
+        self._set_aside(((pod, found),), _TOLD_AGAIN)
         return Fate.ON_PAPER
-
-    def _refuse(self, *pods: Pod) -> None:
-        until = self._parts.clock.elapsed() + _REFUSED_FOR
-        self._refused |= {one.metadata.uid: until for one in pods}
 
     def _went(self, found: Finding) -> None:
         """A cool-down begins, which has to be known after a restart though nobody has left yet."""

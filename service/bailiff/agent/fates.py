@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from bailiff.cluster.errors import (
     AdmissionDeniedError,
+    BadRequestError,
     ClusterError,
     ConfigError,
-    ConflictError,
     FencedError,
+    ForbiddenError,
+    InvalidError,
     NotFoundError,
     RequestTimeoutError,
-    ResponseError,
     ServerError,
     TooManyRequestsError,
     UidMismatchError,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _NOBODY_BEHIND = (502, 503, 504)
 # Seconds for which one pod's eviction fails in a way that may pass until others go in its place.
 _PASSES_WITHIN = 10.0
+# Seconds without a failure after which the next one is another one.
+_ANOTHER_AFTER = 30.0
 _MOST_KEPT = 256
 
 
@@ -65,19 +68,22 @@ class Answer(Enum):
 
 # The first that fits: a webhook may say no with any code.
 _ANSWERS: tuple[tuple[type[ClusterError] | tuple[type[ClusterError], ...], Answer], ...] = (
-    ((NotFoundError, UidMismatchError), Answer.GONE),
+    (UidMismatchError, Answer.GONE),
     (AdmissionDeniedError, Answer.NO),
     ((UnreachableError, RequestTimeoutError), Answer.AWAY),
     ((UnauthorizedError, TooManyRequestsError, ConfigError, FencedError), Answer.BUSY),
-    ((ConflictError, ServerError, ResponseError), Answer.UNCLEAR),
+    ((BadRequestError, ForbiddenError, InvalidError), Answer.NO),
 )
 
 
-def answer_in(error: ClusterError) -> Answer:
-    """What an error says; every other 4xx is a no."""
+def answer_in(error: ClusterError, name: str) -> Answer:
+    """What an error says of the eviction of a pod of this name."""
     if isinstance(error, ServerError) and error.status in _NOBODY_BEHIND:
         return Answer.AWAY
-    return next((answer for kind, answer in _ANSWERS if isinstance(error, kind)), Answer.NO)
+    if isinstance(error, NotFoundError):
+        # A proxy that knows no such path says nothing of the pod.
+        return Answer.GONE if error.is_about("", "pods", name) else Answer.UNCLEAR
+    return next((answer for kind, answer in _ANSWERS if isinstance(error, kind)), Answer.UNCLEAR)
 
 
 class Unclear:
@@ -86,7 +92,8 @@ class Unclear:
     def __init__(self, clock: Clock) -> None:
         """Nothing has failed yet; the clock counts the seconds."""
         self._clock = clock
-        self._since: dict[str, float] = {}
+        # When each began, and when it was last so.
+        self._failed: dict[str, tuple[float, float]] = {}
 
     def failed(self, uid: str) -> Fate:
         """It has failed so once more.
@@ -95,14 +102,16 @@ class Unclear:
             FAILED for ten seconds, then REFUSED.
         """
         elapsed = self._clock.elapsed()
-        since = self._since.pop(uid, elapsed)
+        since, last = self._failed.pop(uid, (elapsed, elapsed))
+        if elapsed - last > _ANOTHER_AFTER:
+            since = elapsed
         if elapsed - since >= _PASSES_WITHIN:
             return Fate.REFUSED
-        self._since[uid] = since
-        while len(self._since) > _MOST_KEPT:
-            del self._since[next(iter(self._since))]
+        self._failed[uid] = since, elapsed
+        while len(self._failed) > _MOST_KEPT:
+            del self._failed[next(iter(self._failed))]
         return Fate.FAILED
 
     def ended(self, uid: str) -> None:
-        """It has not failed so this time."""
-        self._since.pop(uid, None)
+        """It is decided, one way or the other."""
+        self._failed.pop(uid, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from bailiff.agent.departures import LOOK_EVERY
 from bailiff.agent.reading import ReadingError
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ class Freeing:
         parts: Parts,
         reclaimer: Reclaimer,
         circumstances: Callable[[], Circumstances],
+        *,
+        apart: Callable[[Reading], Judged],
         count: Callable[[Judged], Judged],
         ends: Callable[[], bool],
     ) -> None:
@@ -35,12 +38,14 @@ class Freeing:
             parts: of the round.
             reclaimer: frees.
             circumstances: of now.
+            apart: plans for all but what the node is freed for.
             count: a plan counts, and is told.
             ends: no more is to be done.
         """
         self._parts = parts
         self._reclaimer = reclaimer
         self._circumstances = circumstances
+        self._apart = apart
         self._count = count
         self._ends = ends
 
@@ -58,15 +63,15 @@ class Freeing:
             ReadingError: what there is to free is not known, or nothing could be measured.
             FactsError: the configuration is one that no kubelet starts with.
         """
-        parts, has_looked = self._parts, False
+        parts, has_looked, pause = self._parts, False, self._parts.settings.interval
         freeing = asyncio.create_task(self._free(judged))
         try:
-            while not await self._ended_or_noticed(freeing) and not self._ends():
-                now = await parts.source.read(parts.facts.pods)
-                looked = self._count(parts.judge.judge(now, self._circumstances()))
-                has_looked = True
+            while not await self._ended_or_noticed(freeing, pause) and not self._ends():
+                looked = self._count(self._apart(await parts.source.read(parts.facts.pods)))
                 if looked.victims:
                     return looked
+                has_looked = True
+                pause = LOOK_EVERY if looked.look_soon else parts.settings.interval
             if self._ends():
                 return judged
             after = freeing.result()
@@ -75,6 +80,8 @@ class Freeing:
             await asyncio.gather(freeing, return_exceptions=True)
         if not has_looked:
             self._count(judged)
+        # It was measured after the node was freed, whatever a look has seen of it since.
+        parts.judge.nobody_went()
         return self._count(self._afterwards(judged, after))
 
     def _afterwards(self, judged: Judged, after: Reading) -> Judged:
@@ -99,10 +106,10 @@ class Freeing:
             why = f"what was freed could not be measured within {_TO_MEASURE:g} s"
             raise ReadingError("disks", why) from error
 
-    async def _ended_or_noticed(self, freeing: asyncio.Task[Reading]) -> bool:
-        """Wait until it has ended, something is noticed, or a round would be due."""
+    async def _ended_or_noticed(self, freeing: asyncio.Task[Reading], pause: float) -> bool:
+        """Wait until it has ended, something is noticed, or so many seconds are over."""
         wake = self._parts.wake
-        noticing = asyncio.create_task(wake.wait(self._parts.settings.interval))
+        noticing = asyncio.create_task(wake.wait(pause))
         try:
             await asyncio.wait({freeing, noticing}, return_when=asyncio.FIRST_COMPLETED)
         finally:

@@ -58,7 +58,8 @@ class Circumstances(NamedTuple):
         wall: in UTC, by the wall clock.
         found_layout: of the file systems, as looked for on the node; None: it was not.
         refused: UIDs of pods whose eviction was refused a moment ago, so that others go.
-        cannot_free: what the node could free is not known, see Outside.
+        set_aside: UIDs of pods that do not go for limits of their own, see Outside.
+        only_without_reclaim: see Outside.
     """
 
     node: Node | None
@@ -68,7 +69,8 @@ class Circumstances(NamedTuple):
     wall: datetime
     found_layout: FileSystemLayout | None = None
     refused: frozenset[str] = frozenset()
-    cannot_free: bool = False
+    set_aside: frozenset[str] = frozenset()
+    only_without_reclaim: bool = False
 
 
 class Judged(NamedTuple):
@@ -154,9 +156,10 @@ class Judge:
         scene = Scene(circumstances.pods, circumstances.moment.now, node, neighbours=())
         outside = Outside(
             now=circumstances.wall,
-            held=circumstances.refused,
             refused=circumstances.refused,
-            cannot_free=circumstances.cannot_free,
+            set_aside=circumstances.set_aside | circumstances.refused,
+            only_without_reclaim=circumstances.only_without_reclaim,
+            old=reading.old,
         )
         # Measured where somebody needs it, and once.
         measured = cache(reading.pods)
@@ -164,8 +167,6 @@ class Judge:
         # Not by name: a kubelet tells of the one that was replaced, and of the one in its place.
         by_reference = {reference_to(one): one for one in scene.pods}
         going = (by_reference[one.pod] for one in planned.report.victims)
-        # One over a limit of its own is chosen in each round, though its eviction was refused.
-        going = (one for one in going if one.metadata.uid not in circumstances.refused)
         # What one uses that has finished will be free soon, too.
         known = [one for one in circumstances.pods if not one.is_finished]
         in_use = self._settings.extensions.memory_in_use
@@ -207,6 +208,10 @@ class Judge:
         """
         if self._settings.extensions.cool_down:
             self.state = replace(self.state, last_eviction_at=now)
+
+    def nobody_went(self) -> None:
+        """By one measurement one pod goes: by the last one somebody may go yet."""
+        self.state = replace(self.state, signals=())
 
     def note(self, now: datetime) -> str:
         """What a restart has to know; the same text as long as that is the same.

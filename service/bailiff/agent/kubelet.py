@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bailiff.agent.reading import Reading, ReadingError
@@ -33,8 +32,6 @@ _TIMEOUT = 5.0
 # old, and as much again while it is busy.
 _NEW_WITHIN = 60.0
 _LOOK_EVERY = 1.0
-# It tells times in whole seconds.
-_WHOLE_SECONDS = timedelta(seconds=1)
 
 
 class Kubelet:
@@ -110,11 +107,14 @@ class Kubelet:
 
 
 def is_measured_after(node: NodeStats, since: datetime) -> bool:
-    """Whether the file systems were measured after this instant; no time counts as after."""
+    """Whether the file systems were measured after this instant; no time counts as after.
+
+    It tells times in whole seconds, cut off: one that is later is later in truth.
+    """
     runtime = node.runtime
     parts = (node.fs, None if runtime is None else runtime.image_fs)
     times = [one.time for one in parts if one is not None and one.time is not None]
-    return all(time > since - _WHOLE_SECONDS for time in times)
+    return all(time > since for time in times)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import select
+import stat
 import sys
 import traceback
 from datetime import UTC, datetime
@@ -48,6 +49,7 @@ class Log:
     ) -> None:
         """Write to `out`, by default standard error, what has this level or a higher one."""
         self._out = sys.stderr if out is None else out
+        self._unblocked = _opened_anew(self._out)
         self._text = text
         self._least = _LEVELS.get(level, _LEVELS["info"])
         self._now = now
@@ -98,15 +100,21 @@ class Log:
             line = " ".join([at, f"[{level}]", event, *(f"{k}={v}" for k, v in said.items())])
             return line.encode(errors="replace") + b"\n"
         entry = {**said, "event": event, "level": level, "timestamp": at}
-        return msgspec.json.encode(entry, enc_hook=str) + b"\n"
+        try:
+            return msgspec.json.encode(entry, enc_hook=str) + b"\n"
+        except UnicodeEncodeError:
+            # Half a character, as of a file's name that is no UTF-8.
+            return self._line(at, level, event, {name: ascii(one) for name, one in said.items()})
 
     def _print(self, line: bytes) -> None:
         """Nobody is evicted later because nobody reads the log: then lines are lost."""
         try:
-            if self._takes_more():
-                print(line.decode(), end="", file=self._out, flush=True)
+            if self._unblocked is not None:
+                os.write(self._unblocked, line)
+            elif self._takes_more():
+                print(line.decode(errors="replace"), end="", file=self._out, flush=True)
         except OSError:
-            # Whoever has read it is gone.
+            # Nobody reads, or whoever has read is gone.
             return
 
     def _takes_more(self) -> bool:
@@ -116,6 +124,22 @@ class Log:
         except (io.UnsupportedOperation, ValueError):
             # It is no file, as in tests, or its number is above 1023.
             return True
+
+
+def _opened_anew(out: TextIO) -> int | None:
+    """The same terminal or pipe, by a descriptor that never waits; None: it cannot be.
+
+    Of a socket, and of a pipe of another user, there is none; to a file nobody waits long, and
+    whoever else writes to it goes by its place in it.
+    """
+    try:
+        mode = os.fstat(out.fileno()).st_mode
+        if not stat.S_ISCHR(mode) and not stat.S_ISFIFO(mode):
+            return None
+        flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        return os.open(f"/proc/self/fd/{out.fileno()}", flags)
+    except (OSError, io.UnsupportedOperation, ValueError):
+        return None
 
 
 def _cut(said: Mapping[str, object], most: int) -> dict[str, object]:

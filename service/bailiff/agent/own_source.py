@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from bailiff.agent.reading import Reading, ReadingError
 from bailiff.agent.readings.pods import PodOnNode
+from bailiff.clock import SteadyTime
 from bailiff.decisions.pressure.extensions import MemoryAvailable
 from bailiff.kinds.stats import MemoryStats
 
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
 # Seconds between two measurements of the volumes of pods, and for each.
 _VOLUMES_EVERY = 60.0
 _FOR_VOLUMES = 20.0
-# Seconds between two questions to a kubelet, and after which its last answer counts no more.
+# Seconds between two questions to a kubelet, and until it is told of that it does not answer.
 _ASK_EVERY = 10.0
-_OLD = 60.0
+_PASSES_WITHIN = 60.0
 _KUBELET = "the kubelet, so that disks are not measured"
 # Not as of one that was not measured, which would go first.
 _NOTHING = MemoryStats(usage_bytes=0, working_set_bytes=0, rss_bytes=0)
@@ -81,7 +82,8 @@ class OwnSource:
         """
         self._readings = readings
         self._containers = containers
-        self._clock = clock
+        # Else nothing would be new after a clock was put back.
+        self._steady = SteadyTime(clock)
         self._log = log
         self._measuring = asyncio.Lock()
         self._measurements: set[asyncio.Task[None]] = set()
@@ -95,7 +97,7 @@ class OwnSource:
     async def read(self, pods: Sequence[Pod]) -> Reading:
         """See Source."""
         self._pods = tuple(pods)
-        now = self._clock.now()
+        now = self._steady.now()
         node = self._readings.whole_node(now)
         if node.memory is None:
             raise ReadingError("memory", "the node's memory could not be measured")
@@ -146,7 +148,7 @@ class OwnSource:
                 return
             if self._containers is not None:
                 await self._containers.refresh()
-            what = (self._known(), _FOR_VOLUMES, self._clock.now(), over.is_set)
+            what = (self._known(), _FOR_VOLUMES, self._steady.now(), over.is_set)
             await asyncio.to_thread(self._readings.measure_volumes, *what)
 
     def _reading(self, node: NodeStats, now: datetime) -> Reading:
@@ -160,7 +162,8 @@ class OwnSource:
         running = {pod.metadata.uid for pod in self._pods if _has_own_cgroup(pod)}
         if running and not running & {one.pod_ref.uid for one in found}:
             # Without numbers all would go, the first of them first.
-            raise ReadingError("pods", "nothing is measured of any pod that runs: see --cgroup")
+            why = "nothing is measured of any pod that runs: see --cgroup"
+            raise ReadingError("unmeasured", why)
         return found
 
     def _known(self) -> list[PodOnNode]:
@@ -201,7 +204,7 @@ class FresherMemory:
         self._told_at = float("-inf")
 
     async def read(self, pods: Sequence[Pod]) -> Reading:
-        """See Source. Where the kubelet does not answer its disks count as not measured."""
+        """See Source. Before the kubelet has answered its disks count as not measured."""
         return _fresher(self._told, await self._own.read(pods))
 
     async def read_anew(self, pods: Sequence[Pod]) -> Reading:
@@ -231,10 +234,12 @@ class FresherMemory:
         self._standing.complain(_KUBELET, "")
 
     def _lose(self, error: ReadingError) -> None:
-        if self._clock.elapsed() - self._told_at > _OLD:
-            self._told = None
-            if self._standing.complain(_KUBELET, error.message):
-                self._log.warning("disks are not measured", why=error.message)
+        """What it has told last goes on counting, and gets old; see Aging."""
+        is_news = self._clock.elapsed() - self._told_at > _PASSES_WITHIN and (
+            self._standing.complain(_KUBELET, error.message)
+        )
+        if is_news:
+            self._log.warning("disks are not measured", why=error.message)
 
 
 def _fresher(told: Reading | None, own: Reading) -> Reading:

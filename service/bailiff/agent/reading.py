@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.pressure.extensions import MemoryAvailable
     from bailiff.decisions.pressure.facts import FileSystemLayout
     from bailiff.decisions.pressure.layout import ReclaimStep
+    from bailiff.decisions.pressure.signals import Signal
     from bailiff.kinds import Pod
     from bailiff.kinds.stats import NodeStats, PodStats
 
@@ -36,12 +37,14 @@ class Reading(NamedTuple):
         pods: tells what was measured of its pods, where somebody needs that; raises ReadingError.
         mem_available: what the kernel estimates; None: it was not asked.
         without_huge_pages: what is set aside for huge pages has been taken off already.
+        old: signals that stand still.
     """
 
     node: NodeStats
     pods: Callable[[], Sequence[PodStats]]
     mem_available: MemoryAvailable | None = None
     without_huge_pages: bool = False
+    old: frozenset[Signal] = frozenset()
 
 
 class Source(Protocol):

@@ -162,12 +162,10 @@ class GarbageCollector:
     async def _free_images(self) -> None:
         images, containers = await self._runtime.images(), await self._runtime.containers()
         self._observe(images, containers)
-        removed = [
-            one.id
-            for one in unused_images(self._memory, images, containers, self._steady.now())
-            if await self._try("image", one.id, self._runtime.remove_image(one.id), *one.tags)
-        ]
-        self._remember(forget_images(self._memory, removed))
+        for one in unused_images(self._memory, images, containers, self._steady.now()):
+            if await self._try("image", one.id, self._runtime.remove_image(one.id), *one.tags):
+                # At once: the freeing may be left, and it may be pulled again.
+                self._remember(forget_images(self._memory, [one.id]))
 
     async def _try(
         self, what: str, which: str, removing: Coroutine[None, None, None], *names: str
@@ -184,7 +182,8 @@ class GarbageCollector:
             fate = "failed"
             self._log.info("not freed", what=what, which=which, error=str(error))
         else:
-            self._log.info("freed", what=what, which=which, names=names)
+            event = "would be freed" if self._on_paper else "freed"
+            self._log.info(event, what=what, which=which, names=names)
         self._metrics.freed(what, fate)
         at = describe_time(self._clock.now())
         self._standing.freed({"what": what, "id": which, "names": names, "at": at, "fate": fate})

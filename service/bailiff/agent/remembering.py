@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from bailiff.agent.fates import Fate
+from bailiff.agent.fates import Answer
 from bailiff.agent.state_file import Untold
 from bailiff.decisions.decision import Verdict
 from bailiff.decisions.pressure.findings import SYSTEM, PressureEviction, by_status_alone
@@ -89,9 +89,12 @@ class Remembering:
             return
         for one in self._kept.untold:
             pod = Pod(metadata=ObjectMeta(name=one.name, namespace=one.namespace, uid=one.uid))
-            fate = await evictor.tell(pod, _finding(one), one.at or now)
-            if fate is Fate.FAILED:
+            answer = await evictor.tell(pod, _finding(one), one.at or now)
+            if answer in (Answer.AWAY, Answer.BUSY):
                 return
+            if answer is Answer.UNCLEAR:
+                # It may pass, and is of this pod alone.
+                continue
             # Who is refused once is refused again: the log has said so.
             self._write(untold=tuple(o for o in self._kept.untold if o.uid != one.uid))
 

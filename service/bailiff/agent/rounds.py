@@ -20,9 +20,12 @@ from bailiff.decisions.cost import FactsError
 from bailiff.decisions.pressure.findings import went_by_rank
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bailiff.agent.judge import Judged
     from bailiff.agent.parts import Parts
-    from bailiff.agent.reading import Reclaimer
+    from bailiff.agent.reading import Reading, Reclaimer
+    from bailiff.kinds import Pod
 
 # Reasons of ReadingError, see NodeFacts.check.
 _TOLD_SOON = ("pods", "configuration")
@@ -69,7 +72,7 @@ class Rounds:
         except ReadingError as error:
             return self._lose_sight(error.reason, error.message)
         except FactsError as error:
-            return self._lose_sight("configuration", f"its configuration cannot be: {error}")
+            return self._lose_sight("invalid", f"its configuration cannot be: {error}")
         except Exception:
             parts.log.exception("a round could not be planned")
             return self._lose_sight("failed", "a round could not be planned, see the log")
@@ -88,7 +91,7 @@ class Rounds:
         """
         parts = self._parts
         parts.facts.check()
-        await self._departures.of_before()
+        await self._departures.of_before(self._say_who_leaves)
         reading = await parts.source.read(parts.facts.pods)
         judged = parts.judge.judge(reading, self._circumstances())
         if judged.report.reclaim and not judged.victims and parts.reclaimer is not None:
@@ -96,33 +99,42 @@ class Rounds:
         parts.standing.complain(_FREEING, "")
         return self._count(judged)
 
+    def _say_who_leaves(self, pods: Sequence[Pod]) -> None:
+        names = ", ".join(sorted(one.key for one in pods))
+        why = f"an agent of before has evicted {names}, which has not left yet"
+        self._parts.standing.lose_sight("departures", why)
+        self._parts.log.info("nobody is evicted yet", why=why)
+
     async def _freed(self, judged: Judged, reclaimer: Reclaimer) -> Judged:
         parts = self._parts
-        parts.teller.tell(judged.report.events)
-        ways = (self._circumstances, self._count, self._ends.is_set)
+        # It may take minutes until something counts.
+        self._tell(judged)
+        freeing = Freeing(
+            *(parts, reclaimer, self._circumstances),
+            apart=self._apart,
+            count=self._count,
+            ends=self._ends.is_set,
+        )
         try:
-            freed = await Freeing(parts, reclaimer, *ways).until_done(judged)
+            freed = await freeing.until_done(judged)
         except ReadingError as error:
             # Nobody goes for the disk; memory, processes, grace periods and conditions go on.
             if parts.standing.complain(_FREEING, error.message):
                 parts.log.warning("nobody is evicted for a disk", why=error.message)
             parts.metrics.unknown(error.reason)
-            return self._count(await self._set_aside())
+            return self._count(self._apart(await parts.source.read(parts.facts.pods)))
         parts.standing.complain(_FREEING, "")
         return freed
 
-    async def _set_aside(self) -> Judged:
+    def _apart(self, reading: Reading) -> Judged:
         """A round for all but what the node would be freed for first, where somebody goes for it.
 
         Raises:
-            ReadingError: see `_plan`.
             FactsError: see `_plan`.
         """
-        parts = self._parts
-        reading = await parts.source.read(parts.facts.pods)
-        circumstances = self._circumstances()
-        others = parts.judge.judge(reading, circumstances._replace(cannot_free=True))
-        return others if others.victims else parts.judge.judge(reading, circumstances)
+        judge, circumstances = self._parts.judge, self._circumstances()
+        others = judge.judge(reading, circumstances._replace(only_without_reclaim=True))
+        return others if others.victims else judge.judge(reading, circumstances)
 
     def _count(self, judged: Judged) -> Judged:
         """This plan counts: the next goes on by what it leaves, and it is told."""
@@ -144,12 +156,13 @@ class Rounds:
             moment=moment,
             wall=parts.clock.now(),
             found_layout=parts.source.layout(),
-            refused=self._evictions.refused_lately(),
+            refused=self._evictions.refused.now(),
+            set_aside=self._evictions.set_aside.now(),
         )
 
     def _lose_sight(self, reason: str, why: str) -> float:
         parts = self._parts
-        if parts.standing.lose_sight(why):
+        if parts.standing.lose_sight(reason, why):
             # What is not known yet when an agent starts is no reason to worry.
             say = parts.log.info if reason in _TOLD_SOON else parts.log.warning
             say("nobody is evicted", why=why)
@@ -163,6 +176,8 @@ class Rounds:
         if parts.standing.waits(judged.waits):
             parts.log.warning("nobody is evicted yet", why=judged.waits)
         parts.metrics.judged(judged.report)
+        for one in parts.standing.met_anew(judged.report):
+            parts.log.info("threshold met", signal=one.threshold.signal, left=one.available)
         parts.teller.tell(judged.report.events)
         parts.teller.publish(judged.report.conditions)
         parts.notifier.rearm(judged.marks)

@@ -25,6 +25,10 @@ _LONGEST_STALE = 86400.0
 _NODE = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 
 
+class OptionError(ValueError):
+    """An option names something that is not there, which is seen when it is looked for."""
+
+
 class KubeletAccess(Struct, frozen=True, kw_only=True):
     """How the kubelet of this node is asked.
 
@@ -140,16 +144,17 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     def __post_init__(self) -> None:
         # It becomes part of a field selector, where an empty one means pods that have no node.
         if not _NODE.fullmatch(self.node):
-            raise ValueError(f"node: must be the name of a node, got {self.node[:64]!r}")
+            raise ValueError(f"--node: must be the name of a node, got {self.node[:64]!r}")
         if self.runtime and not self.runtime.removeprefix("unix://").startswith("/"):
             why = "must be the path of a unix socket, from / on"
-            raise ValueError(f"runtime: {why}, got {self.runtime[:64]!r}")
+            raise ValueError(f"--runtime: {why}, got {self.runtime[:64]!r}")
         if self.state_file and not Path(self.state_file).name:
-            raise ValueError(f"state_file: must be a file, got {self.state_file[:64]!r}")
+            raise ValueError(f"--state-file: must be a file, got {self.state_file[:64]!r}")
         for name, most in (("interval", _LONGEST_INTERVAL), ("stale_after", _LONGEST_STALE)):
             value = getattr(self, name)
             if not math.isfinite(value) or not 1.0 <= value <= most:
-                raise ValueError(f"{name}: must be from 1 s to {most:g} s")
+                option = f"--pressure-{name.replace('_', '-')}"
+                raise ValueError(f"{option}: must be from 1 s to {most:g} s")
         self._check_sources()
 
     def _check_sources(self) -> None:

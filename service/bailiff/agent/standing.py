@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from bailiff.agent.fates import Fate
     from bailiff.agent.judge import Judged
     from bailiff.clock import Clock
     from bailiff.decisions.decision import Finding
     from bailiff.decisions.pressure.report import PressureReport, ThresholdReport
+    from bailiff.decisions.pressure.thresholds import Identity
     from bailiff.kinds import Pod
 
 # So many are told, and so many more pods are known, more than go in a day.
@@ -37,6 +39,7 @@ class _Choice(NamedTuple):
     at: datetime
     why: str
     cause: str
+    fate: str = ""
 
 
 class Standing:
@@ -52,6 +55,8 @@ class Standing:
         self._mode = mode
         self._clock = clock
         self.unknown = NEVER_READ
+        self._lost_by = ""
+        self._met: frozenset[Identity] = frozenset()
         self._report: PressureReport | None = None
         self._at: datetime | None = None
         self._waits = ""
@@ -82,9 +87,17 @@ class Standing:
         """There was a round; whether nothing was known before it."""
         is_news = self.unknown not in ("", NEVER_READ)
         self.unknown, self._report, self._at = "", judged.report, at
+        self._lost_by = ""
         self._unmeasured = judged.unmeasured
         self.complain("thresholds", _what_is_wrong_with(judged.report.thresholds))
         return is_news
+
+    def met_anew(self, report: PressureReport) -> list[ThresholdReport]:
+        """Thresholds that are met, and were not in the last round."""
+        met = {one.threshold.identity: one for one in report.thresholds if one.met}
+        anew = [one for which, one in met.items() if which not in self._met]
+        self._met = frozenset(met)
+        return anew
 
     def waits(self, why: str) -> bool:
         """Nobody goes though somebody is chosen; empty: that is not so. Whether that is news."""
@@ -92,9 +105,10 @@ class Standing:
         self._waits = why
         return is_news
 
-    def lose_sight(self, why: str) -> bool:
-        """Nothing is known of the node; whether that is news."""
-        is_news, self.unknown = self.unknown in ("", NEVER_READ), why
+    def lose_sight(self, reason: str, why: str) -> bool:
+        """Nothing is known of the node, for a reason in one word; whether that is news."""
+        is_news = self._lost_by != reason
+        self.unknown, self._lost_by = why, reason
         self._waits = ""
         return is_news
 
@@ -121,6 +135,12 @@ class Standing:
         self._chosen.setdefault(uid, told)
         _forget_oldest(self._chosen)
         return is_news
+
+    def came_to(self, pod: Pod, fate: Fate) -> None:
+        """What the last attempt to evict one that was chosen has come to."""
+        uid = pod.metadata.uid
+        if uid in self._chosen:
+            self._chosen[uid] = self._chosen[uid]._replace(fate=fate.value)
 
     def see(self, pod: Pod) -> None:
         """A pod of the node has changed; it may be that the node's kubelet has evicted it."""
@@ -162,6 +182,7 @@ class Standing:
 
     def _compared(self, one: _Choice) -> dict[str, Any]:
         told = {"pod": one.pod, "uid": one.uid, "at": describe_time(one.at), "why": one.why}
+        told["fate"] = one.fate
         kubelet = self._kubelets.get(one.uid)
         if kubelet is not None and self._mode == "shadow":
             told["kubeletAt"] = describe_time(kubelet.at)
@@ -179,7 +200,10 @@ def _what_is_wrong_with(thresholds: Sequence[ThresholdReport]) -> str:
     unmeasured.discard(Signal.ALLOCATABLE_MEMORY_AVAILABLE)
     if not unmeasured:
         return ""
-    return f"not measured, so that nobody goes for it: {', '.join(sorted(unmeasured))}"
+    which = ", ".join(sorted(unmeasured))
+    # Where a disk is looked for that is not there.
+    see = ": see --kubelet-dir and --image-dir" if any("fs." in one for one in unmeasured) else ""
+    return f"not measured, so that nobody goes for it: {which}{see}"
 
 
 def _newest(choices: Iterable[_Choice]) -> list[_Choice]:

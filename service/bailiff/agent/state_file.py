@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from bailiff.agent.settings import OptionError
 from bailiff.file_watch import read_regular
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from bailiff.agent.log import Log
@@ -65,13 +67,26 @@ class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
     untold: tuple[Untold, ...] = ()
 
 
+def _to_nobody(_why: str) -> None:
+    pass
+
+
 class StateFile:
     """The file; with no path nothing is kept."""
 
-    def __init__(self, path: Path | None, log: Log) -> None:
-        """Nothing is read yet."""
+    def __init__(
+        self, path: Path | None, log: Log, complain: Callable[[str], object] = _to_nobody
+    ) -> None:
+        """Nothing is read yet.
+
+        Args:
+            path: of it; None: nothing is kept.
+            log: hears of what cannot be kept.
+            complain: is told as well; empty: it can be.
+        """
         self._path = path
         self._log = log
+        self._complain = complain
         self._written = b""
         self._failed = False
         self._lock: int | None = None
@@ -102,14 +117,17 @@ class StateFile:
             if not self._failed:
                 self._log.warning("not remembered", file=str(self._path), error=str(error))
             self._failed = True
+            self._complain(str(error))
             return
         self._written, self._failed = data, False
+        self._complain("")
 
     def lock(self) -> None:
         """Keep others from going by this file, for as long as this process lives.
 
         Raises:
             OSError: another agent does; of two on one node each would evict for the same lack.
+            OptionError: there is no such folder.
         """
         if self._path is None or self._lock is not None:
             return
@@ -117,9 +135,12 @@ class StateFile:
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
             self._lock = os.open(beside, flags, 0o600)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise OptionError(f"--state-file: there is no folder {beside.parent}") from error
         except OSError as error:
-            # Where nothing can be written nothing is kept, and that is told of.
+            # Where nothing can be written, as on a full disk, nothing is kept, and that is told of.
             self._log.warning("not locked", file=str(beside), error=str(error))
+            self._complain(str(error))
             return
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 from bailiff.actions.event_bodies import Regarding
 from bailiff.actions.node_conditions import status_body
+from bailiff.agent.fates import Answer, answer_in
 from bailiff.cluster.errors import ClusterError
 from bailiff.cluster.resource import NODES
+from bailiff.decisions.pressure.conditions import CONDITION_EVENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Coroutine, Iterable, Sequence
     from datetime import datetime
 
     from bailiff.actions.ports import Actions
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from bailiff.agent.log import Log
     from bailiff.agent.node_facts import NodeFacts
     from bailiff.agent.remembering import Remembering
+    from bailiff.agent.standing import Standing
     from bailiff.clock import Clock
     from bailiff.decisions.decision import EventNote, Finding
     from bailiff.kinds import Pod
@@ -49,6 +52,7 @@ class Teller:
         facts: NodeFacts,
         evictor: Evictor,
         remembering: Remembering,
+        standing: Standing,
         clock: Clock,
         log: Log,
         *,
@@ -61,6 +65,7 @@ class Teller:
             facts: of the node.
             evictor: tells of evictions.
             remembering: whom the API server does not know of yet.
+            standing: is told what cannot be written.
             clock: for instants and heartbeats.
             log: hears of what cannot be told.
             publishes: the node's conditions are written.
@@ -69,6 +74,7 @@ class Teller:
         self._facts = facts
         self._evictor = evictor
         self._remembering = remembering
+        self._standing = standing
         self._clock = clock
         self._log = log
         self._publishes = publishes
@@ -85,6 +91,9 @@ class Teller:
         elapsed = self._clock.elapsed()
         self._last = {what: at for what, at in self._last.items() if elapsed - at < _TELL_EVERY}
         for note in notes:
+            if note.reason in CONDITION_EVENTS and not self._publishes:
+                # What it says of the node's status would not be so.
+                continue
             what = (note.reason, note.message)
             if what not in self._last:
                 self._last[what] = elapsed
@@ -103,8 +112,8 @@ class Teller:
         if self._publishes and (late or self._conditions != self._published):
             self._wake.set()
 
-    def stopped(self) -> None:
-        """Somebody's containers were stopped, of which the API server is to be told."""
+    def wake(self) -> None:
+        """There is something to write: of a pod whose containers were stopped, or to take back."""
         self._wake.set()
 
     async def run(self) -> None:
@@ -122,36 +131,53 @@ class Teller:
             self._events.clear()
             self._evictions.clear()
             return
+        await self._evictor.announced.take_back()
         await self._remembering.tell(self._evictor, self._clock.now())
         while self._evictions:
-            await self._evictor.record(*self._evictions[0])
-            self._evictions.popleft()
-        try:
-            await self._write_events(self._actions)
-            await self._write_conditions(self._actions)
-        except ClusterError as error:
-            self._log.info("node not written", error=error.message)
+            await self._evictor.record(*self._evictions.popleft())
+        # One of the two that fails keeps the other from nothing.
+        await self._try("Events", self._write_events(self._actions))
+        await self._try("the node's conditions", self._write_conditions(self._actions))
 
-    async def _write_events(self, actions: Actions) -> None:
-        node = self._facts.node
+    async def _try(self, what: str, writing: Coroutine[None, None, bool]) -> None:
+        """Write this; what was refused is told of until something of the kind is taken."""
+        about = f"the API server, about {what}"
+        try:
+            if await writing:
+                self._standing.complain(about, "")
+        except ClusterError as error:
+            if self._standing.complain(about, error.message):
+                self._log.warning("node not written", what=what, error=error.message)
+
+    async def _write_events(self, actions: Actions) -> bool:
+        """Whether one was written."""
+        node, wrote = self._facts.node, False
         if node is None:
-            return
+            return False
         meta = node.metadata
         about = Regarding(api_version="v1", kind="Node", name=meta.name, uid=meta.uid)
         while self._events:
-            note, at = self._events[0]
-            await actions.report(about, note, at, _COMPONENT)
-            self._events.popleft()
+            note, at = self._events.popleft()
+            try:
+                await actions.report(about, note, at, _COMPONENT)
+            except ClusterError as error:
+                if answer_in(error, meta.name) is not Answer.NO:
+                    self._events.appendleft((note, at))
+                raise
+            wrote = True
+        return wrote
 
-    async def _write_conditions(self, actions: Actions) -> None:
+    async def _write_conditions(self, actions: Actions) -> bool:
+        """Whether they were written."""
         node, conditions, elapsed = self._facts.node, self._conditions, self._clock.elapsed()
         late = elapsed - self._beat >= _HEARTBEAT
         if node is None or not self._publishes or not conditions:
-            return
+            return False
         if conditions == self._published and not late:
-            return
+            return False
         body = status_body(node, conditions, self._clock.now().replace(microsecond=0))
         await actions.write(
             NODES, body, field_manager=_FIELD_MANAGER, apply=True, subresource="status"
         )
         self._published, self._beat = conditions, elapsed
+        return True

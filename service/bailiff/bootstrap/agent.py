@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import gc
 import signal
+import socket
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -19,7 +20,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from bailiff.agent.api.connecting import connect
 from bailiff.agent.log import Log
-from bailiff.agent.settings import AgentSettings
+from bailiff.agent.settings import AgentSettings, OptionError
 from bailiff.agent.status import Page, StatusPort, as_json, verdict
 from bailiff.bootstrap.agent_assembly import assemble
 from bailiff.bootstrap.agent_kubelet import owned_kubelet
@@ -59,6 +60,8 @@ def main() -> None:
         asyncio.run(_run(settings, log))
     except ClusterError as error:
         _give_up(log, error.message, 3)
+    except OptionError as error:
+        _give_up(log, str(error), 2)
     except OSError as error:
         _give_up(log, str(error), 1)
     except ExceptionGroup:
@@ -68,7 +71,7 @@ def main() -> None:
 
 
 def _give_up(log: Log, why: str, code: int) -> NoReturn:
-    """End as the command line does: 1 failed, 3 cluster not reachable."""
+    """End as the command line does: 1 failed, 2 an option is wrong, 3 cluster not reachable."""
     log.error("the agent cannot start", error=why)
     sys.exit(code)
 
@@ -93,6 +96,7 @@ class Agent:
         Raises:
             ClusterError: there is no usable login.
             OSError: the status port cannot be listened on, or another agent has the state file.
+            OptionError: an option names something that is not there.
         """
         settings, log = self._settings, self._log
         cluster = await self._cluster()
@@ -112,6 +116,8 @@ class Agent:
         port = StatusPort(_pages(parts), self._log, private=frozenset({"/v1/agent"}))
         try:
             at = await port.start(settings.status_host, settings.status_port)
+        except socket.gaierror as error:
+            raise OptionError(f"--host {settings.status_host}: {error.strerror}") from error
         except OSError as error:
             raise OSError(f"--status-port {settings.status_port}: {error}") from error
         self._log.info(
@@ -124,6 +130,7 @@ class Agent:
         parts.notifier.start()
         try:
             await _until(stop, made.rounds, made.beside)
+            self._log.info("agent ends")
             # What was noted last, such as the Event of an eviction.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_FOR_LAST_WORDS):

@@ -21,6 +21,7 @@ from bailiff.agent.parts import Parts
 from bailiff.agent.reclaiming import GarbageCollector
 from bailiff.agent.remembering import Remembering
 from bailiff.agent.rounds import Rounds
+from bailiff.agent.settings import OptionError
 from bailiff.agent.standing import Standing
 from bailiff.agent.state_file import StateFile
 from bailiff.agent.telling import Teller
@@ -73,14 +74,16 @@ def assemble(
         log: hears what is done.
 
     Raises:
-        OSError: another agent has the state file, or there is no such cgroup.
+        OSError: another agent has the state file.
+        OptionError: there is no folder for it, or no such cgroup.
     """
     clock, wake = SystemClock(), Wake()
     mode = "shadow" if settings.shadow else "dryRun" if settings.dry_run else "acting"
     standing = Standing(settings.node, mode, clock)
     metrics = AgentMetrics(standing.since_round, on_paper=settings.on_paper)
     facts = _facts(settings, cluster, kubelet, standing, wake, clock, log)
-    file = StateFile(Path(settings.state_file) if settings.state_file else None, log)
+    path = Path(settings.state_file) if settings.state_file else None
+    file = StateFile(path, log, partial(standing.complain, "the state file"))
     file.lock()
     writes = BackgroundWrites(file)
     remembering = Remembering(writes, on_paper=settings.on_paper)
@@ -91,7 +94,8 @@ def assemble(
     may_stop = settings.stops_containers and not settings.on_paper
     evictor = Evictor(
         *(actions, runtime.containers if may_stop else None, clock, log),
-        is_silent=partial(standing.complain, "the API server, about evictions"),
+        complain=partial(standing.complain, "evictions"),
+        on_paper=settings.on_paper,
     )
     judge = Judge(settings, reclaims=runtime.collector is not None)
     judge.recall(remembering.pressure)
@@ -111,7 +115,8 @@ def assemble(
         reclaimer=runtime.collector,
         evictor=evictor,
         teller=Teller(
-            *(actions, facts, evictor, remembering, clock, log), publishes=settings.publishes
+            *(actions, facts, evictor, remembering, standing, clock, log),
+            publishes=settings.publishes,
         ),
         notifier=Notifier(ways, wake.notice, clock, log),
         remembering=remembering,
@@ -165,10 +170,15 @@ def _runtime(
 
 def _check_cgroup(settings: AgentSettings, readings: NodeReadings) -> None:
     """A cgroup that is not there would look like a node that cannot be measured."""
-    node = readings.memory_cgroups().node
-    if settings.host.cgroup and (node is None or not node.is_dir()):
+    cgroup, node = settings.host.cgroup, readings.memory_cgroups().node
+    if not cgroup:
+        return
+    if node is None:
+        below = f" below --host-root {settings.host.root}" if settings.host.root else ""
+        raise OptionError(f"--cgroup: no cgroups with memory are mounted{below}")
+    if not node.is_dir():
         why = "is relative to where cgroups are mounted, and there is no"
-        raise OSError(f"--cgroup: {why} {node or settings.host.cgroup}")
+        raise OptionError(f"--cgroup: {why} {node}")
 
 
 def _finder(settings: AgentSettings, readings: NodeReadings, log: Log) -> WayFinder | None:

@@ -80,10 +80,11 @@ def kubelet_access(
     url = _with_brackets(url)
     try:
         parts = urlsplit(url)
-        # It is parsed when it is asked for.
-        _ = parts.port
+        port = parts.port
     except ValueError as error:
         raise ValueError(f"--kubelet: {error}") from error
+    if port is None:
+        raise ValueError(f"--kubelet: must be https://HOST:PORT, got {url[:64]!r}: it has no port")
     if "@" in parts.netloc:
         # Everybody on the node sees options; and who is asked takes no password.
         raise ValueError("--kubelet: must have no user and no password: see --kubelet-token-file")

@@ -80,6 +80,10 @@ def agent(
             "say which cluster: --kubeconfig FILE or --in-cluster; without one --kubelet and "
             "--kubelet-pods tell which pods there are",
         )
+        _check(
+            not chosen.chosen and not stop_containers and not shadow,
+            "nobody can be evicted without a cluster: --stop-containers, or --shadow",
+        )
     try:
         settings = AgentSettings(
             node=node,
@@ -142,7 +146,10 @@ def _become(settings: AgentSettings) -> None:
 
     sys.stdout.flush()
     sys.stderr.flush()
-    said = msgspec.json.encode(settings).decode()
+    try:
+        said = msgspec.json.encode(settings).decode()
+    except UnicodeEncodeError as error:
+        fail(f"a path is no UTF-8: {error}", ExitCode.USAGE)
     # One heap for all threads: glibc gives each its own, and little of it back.
     environment = {"MALLOC_ARENA_MAX": "1"} | os.environ
     # Variables such as PYTHONPATH add no code to it either, if they add none to this process.

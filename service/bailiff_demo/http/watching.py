@@ -84,8 +84,9 @@ class WatchStream:
             self._query.timeout or self._settings.watch_seconds, self._settings.watch_seconds
         )
         end = loop.time() + lasts
+        # However often something changes that this one does not see.
+        bookmark_at = loop.time() + self._settings.bookmark_seconds
         while not watch.ended:
-            bookmark_at = loop.time() + self._settings.bookmark_seconds
             try:
                 async with asyncio.timeout_at(min(end, bookmark_at)):
                     await watch.wait()
@@ -94,6 +95,7 @@ class WatchStream:
                     yield self._bookmark(self._store.version, {})
                 if loop.time() >= end:
                     return
+                bookmark_at = loop.time() + self._settings.bookmark_seconds
             while changes := watch.read():
                 yield b"".join(line for change in changes if (line := self._seen(change)))
 

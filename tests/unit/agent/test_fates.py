@@ -18,18 +18,22 @@ from bailiff.cluster import (
     RequestTimeoutError,
     ResponseError,
     ServerError,
+    StatusError,
     TooManyRequestsError,
     UidMismatchError,
     UnauthorizedError,
     UnreachableError,
 )
 from tests.harness.clocks import LoopClock
+from tests.harness.made_up_api import gone
 
 
 @pytest.mark.parametrize(
     ("error", "answer"),
     [
-        (NotFoundError("x", status=404), Answer.GONE),
+        (gone(), Answer.GONE),
+        # A proxy that knows no such path.
+        (NotFoundError("x", status=404), Answer.UNCLEAR),
         (UidMismatchError("x", status=409), Answer.GONE),
         (UnreachableError("x"), Answer.AWAY),
         (RequestTimeoutError("x"), Answer.AWAY),
@@ -46,6 +50,9 @@ from tests.harness.clocks import LoopClock
         (BadRequestError("x", status=400), Answer.NO),
         (ForbiddenError("x", status=403), Answer.NO),
         (InvalidError("x", status=422), Answer.NO),
+        # Of somebody between.
+        (StatusError("x", status=408), Answer.UNCLEAR),
+        (StatusError("x", status=302), Answer.UNCLEAR),
         # A webhook says no with any code.
         (AdmissionDeniedError("x", status=429), Answer.NO),
         (AdmissionDeniedError("x", status=404), Answer.NO),
@@ -53,7 +60,7 @@ from tests.harness.clocks import LoopClock
     ids=repr,
 )
 def test_what_an_error_says(error: ClusterError, answer: Answer) -> None:
-    assert answer_in(error) is answer
+    assert answer_in(error, "hog") is answer
 
 
 class SetClock(LoopClock):
@@ -73,6 +80,13 @@ def test_what_does_not_pass_within_ten_seconds_is_a_no():
     assert unclear.failed("b") is Fate.FAILED
 
 
+def test_what_failed_long_ago_is_another_matter():
+    clock = SetClock()
+    unclear = Unclear(clock)
+    for clock.at in (0.0, 30.1, 3600.0):
+        assert unclear.failed("a") is Fate.FAILED
+
+
 def test_what_has_passed_begins_anew():
     clock = SetClock()
     unclear = Unclear(clock)
@@ -86,4 +100,4 @@ def test_no_more_is_kept_than_a_node_has_pods():
     unclear = Unclear(SetClock())
     for number in range(2000):
         unclear.failed(f"uid-{number}")
-    assert len(unclear._since) <= 256
+    assert len(unclear._failed) <= 256

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
+from msgspec.structs import replace
 
+from bailiff.agent.kubelet import Kubelet
+from bailiff.agent.own_source import FresherMemory
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
-from tests.harness.agent_scene import CALM, HOG, MIB, low_disk
+from bailiff.kinds.stats import RuntimeStats
+from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, low_disk
+
+if TYPE_CHECKING:
+    from bailiff.agent.own_source import OwnSource
+    from bailiff.cluster.kubelets.summaries import MeasuredNode
+    from bailiff.cluster.wire import Wire
+    from bailiff.kinds.stats import FsStats
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -177,11 +190,83 @@ async def test_where_the_node_cannot_be_freed_processes_do_not_wait_for_it(takes
     assert "pids" in told["why"]
 
 
-async def test_where_the_node_can_be_freed_processes_wait_until_it_is():
+async def test_processes_do_not_wait_while_the_node_is_freed():
+    scene = low_disk(configuration=disk_and({"pid.available": "10%"}))
+    scene.node.freeing_takes = 119.0
+    async with scene.running():
+        await asyncio.sleep(5)
+        scene.node.processes_left = 20
+        await asyncio.sleep(10)
+    assert scene.api.deleted == ["hog"]
+
+
+async def test_a_disk_is_freed_first_where_processes_run_low_as_well():
+    """By the order of signals; a look, and not the first round, takes them apart."""
     scene = low_disk(configuration=disk_and({"pid.available": "10%"}))
     scene.node.processes_left = 20
     async with scene.running():
         await asyncio.sleep(0.5)
         assert scene.node.garbage == 0
         await asyncio.sleep(15)
+    assert scene.api.deleted == ["hog"]
+
+
+async def test_while_an_unknown_pod_is_waited_for_there_is_a_look_each_second():
+    scene = low_disk(HOG)
+    scene.node.freeing_takes = 100.0
+    async with scene.running():
+        await asyncio.sleep(1)
+        scene.node.uses = {"hog": 450 * MIB, "ghost": 500 * MIB}
+        await asyncio.sleep(15)
+        assert "does not tell of" in scene.standing.describe()["waits"]
+        before = len(scene.node.looks)
+        await asyncio.sleep(5)
+        assert len(scene.node.looks) - before >= 4
+
+
+async def test_what_the_agent_sees_is_told_while_it_frees_for_the_first_time():
+    scene = low_disk()
+    scene.node.freeing_takes = 100.0
+    async with scene.running():
+        await asyncio.sleep(1)
+        assert scene.standing.unknown == ""
+        assert "DiskPressure" in scene.standing.describe()["conditions"]
+
+
+class SlowKubelet(Kubelet):
+    """It measures the disk every ten seconds, and hands out what it has measured last."""
+
+    def __init__(self, scene: AgentScene, phase: float) -> None:
+        super().__init__(cast("Wire", None), "node", scene.clock)
+        self._node_of, self._began, self._phase = scene.node, scene.clock.now(), phase
+
+    async def measured(self) -> MeasuredNode:
+        node = (await self._node_of.read(())).node
+        steps = int((self._clock.elapsed() - self._phase) // 10)
+        at = self._began + timedelta(seconds=int(steps * 10 + self._phase))
+        disk = replace(cast("FsStats", node.fs), time=at)
+        runtime = RuntimeStats(image_fs=disk, container_fs=disk)
+        whole = replace(node, fs=disk, runtime=runtime)
+        return cast("MeasuredNode", SimpleNamespace(node=whole, pods=()))
+
+
+@pytest.mark.parametrize("every", [0.1, 1.0])
+@pytest.mark.parametrize("phase", [9.3, 9.6, 9.9])
+async def test_what_is_noticed_all_the_time_takes_no_measurement_from_a_freeing(phase, every):
+    """A look sees what the kubelet has measured before the one that has freed does."""
+    scene = low_disk(HOG, CALM)
+    scene.node.uses, scene.node.garbage = {"hog": 20 * MIB, "calm": 10 * MIB}, 0
+    scene.node.freeing_takes = 0.5
+    kubelet = SlowKubelet(scene, phase)
+    own = cast("OwnSource", scene.node)
+    source = FresherMemory(kubelet, own, scene.standing, scene.clock, scene.log)
+    scene.measure_by(source)
+    asking = asyncio.create_task(source.run())
+    async with scene.running():
+        async with asyncio.timeout(120):
+            while not scene.api.deleted:
+                scene.wake.notice("stall")
+                await asyncio.sleep(every)
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
     assert scene.api.deleted == ["hog"]

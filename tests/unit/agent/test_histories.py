@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from bailiff.cluster import (
     ConflictError,
     ForbiddenError,
-    NotFoundError,
     ServerError,
     TooManyRequestsError,
     UnauthorizedError,
@@ -23,6 +22,7 @@ from bailiff.cluster import (
 from bailiff.decisions.pressure.extensions import PressureExtensions, ReleaseTarget
 from bailiff.kinds import Pod, PodStatus
 from tests.harness.agent_scene import CAPACITY, MIB, AgentScene, pod
+from tests.harness.made_up_api import gone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ EXTENSIONS = (
 FAILURES = (
     *(None, None),
     UnreachableError("no connection"),
-    NotFoundError("no such pod", status=404),
+    gone,
     ForbiddenError("no", status=403),
     ConflictError("written meanwhile", status=409),
     TooManyRequestsError("busy", status=429),

@@ -92,3 +92,37 @@ def test_a_pipe_that_nobody_reads_keeps_nobody_waiting(length):
         thread.join(10)
         assert not is_stuck
         log.info("evicted")
+
+
+def test_a_terminal_that_nobody_reads_keeps_nobody_waiting():
+    """It is writable with less room than a line takes."""
+    reading, writing = os.openpty()
+    with os.fdopen(writing, "w") as out:
+        log = Log(out, text=True)
+
+        def write() -> None:
+            for _ in range(200):
+                log.info("evicted", why="w" * 1000)
+
+        thread = threading.Thread(target=write, daemon=True)
+        thread.start()
+        thread.join(10)
+        is_stuck = thread.is_alive()
+        os.close(reading)
+        assert not is_stuck
+
+
+@pytest.mark.parametrize("text", [True, False])
+def test_half_a_character_is_told_as_it_can_be(text):
+    assert "udcff" in line(text=text, file="/x/\udcff") or text
+
+
+def test_a_file_is_written_behind_what_others_write_to_it(tmp_path):
+    with (tmp_path / "log").open("w") as out:
+        log = Log(out, text=True)
+        log.info("first")
+        out.write("of somebody else\n")
+        out.flush()
+        log.info("last")
+    said = (tmp_path / "log").read_text().splitlines()
+    assert [one.split()[-1] for one in said] == ["first", "else", "last"]

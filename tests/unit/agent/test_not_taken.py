@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
@@ -12,14 +11,14 @@ from msgspec.structs import replace
 from bailiff.cluster import (
     ConflictError,
     ForbiddenError,
-    NotFoundError,
     ServerError,
     TooManyRequestsError,
     UnauthorizedError,
     UnreachableError,
 )
 from bailiff.decisions.pressure.extensions import PressureExtensions
-from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, pod, pressed, soft
+from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, pod, pressed
+from tests.harness.made_up_api import gone
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -119,7 +118,7 @@ async def test_what_fails_all_the_time_is_said_once(monkeypatch, capfd):
 
 async def test_a_pod_that_is_gone_already_is_chosen_once():
     scene = pressed()
-    scene.api.fails = NotFoundError("no such pod", status=404)
+    scene.api.fails = gone()
     async with scene.running():
         await asyncio.sleep(5)
     assert [one["pod"] for one in scene.standing.describe()["chosen"]] == ["default/hog"]
@@ -168,39 +167,6 @@ async def test_a_restart_ends_no_cool_down(tmp_path):
         assert heir.api.deleted == []
         await asyncio.sleep(15)
     assert heir.api.deleted == ["calm"]
-
-
-async def test_one_over_a_limit_of_its_own_that_cannot_go_keeps_no_disk_full(monkeypatch):
-    scene = AgentScene(pod("over", limit="1Mi"), reclaims=True)
-    scene.node.uses = {"over": 10 * MIB}
-    scene.node.disk_free, scene.node.garbage = 10 * MIB, 400 * MIB
-    scene.api.fails = ForbiddenError("a webhook says no", status=403)
-    async with scene.running():
-        await asyncio.sleep(5)
-        assert scene.node.garbage == 0
-        # And is not asked for each second.
-        await asyncio.sleep(50)
-        assert (
-            scene.metrics.registry.get_sample_value(
-                "bailiff_agent_attempts_total",
-                {"eviction_signal": "ephemeralpodfs.limit", "fate": "refused"},
-            )
-            == 1.0
-        )
-
-
-@pytest.mark.parametrize("others", [1, 100])
-async def test_those_over_limits_of_their_own_keep_no_memory_without_the_api_server(others):
-    over = [pod(f"over-{number}", limit="1Mi") for number in range(others)]
-    scene = AgentScene(HOG, CALM, *over, stops=True)
-    scene.node.uses = {"hog": 750 * MIB, "calm": 50 * MIB} | {
-        one.metadata.name: 2 * MIB for one in over
-    }
-    scene.node.uses["calm"] += 950 * MIB - sum(scene.node.uses.values())
-    scene.api.fails, scene.api.takes = UnreachableError("no connection"), 5.0
-    async with scene.running():
-        await asyncio.sleep(20)
-    assert [who for who, _ in scene.stopper.stopped] == ["hog"]
 
 
 async def test_whoever_keeps_writing_a_pod_does_not_keep_it(monkeypatch):
@@ -294,84 +260,12 @@ async def test_a_conflict_is_tried_again_at_once(monkeypatch):
     assert scene.node.looks[0] == 0
 
 
-@pytest.mark.parametrize("allowed", [True, False])
-async def test_containers_are_stopped_without_the_api_server_where_that_is_allowed(allowed):
-    scene = pressed(stops=allowed)
-    scene.api.fails = UnreachableError("no connection")
-    async with scene.running():
-        await asyncio.sleep(1)
-    assert scene.stopper.stopped[:1] == ([("hog", 1)] if allowed else [])
-
-
-async def test_a_server_that_fails_by_itself_is_not_away():
-    scene = pressed(stops=True)
-    scene.api.fails = ServerError("failed calling webhook", status=500)
-    async with scene.running():
-        await asyncio.sleep(1.5)
-    assert scene.stopper.stopped == []
-
-
-async def test_the_api_server_is_told_soon_after_it_is_back():
-    scene = pressed(stops=True)
-    scene.node.uses = {"hog": 950 * MIB, "calm": 0}
-    scene.api.fails = UnreachableError("no connection")
-    async with scene.running():
-        await asyncio.sleep(1)
-        scene.node.uses.clear()
-        await asyncio.sleep(59)
-        scene.api.fails = None
-        await asyncio.sleep(11)
-        assert scene.api.deleted == ["hog"]
-
-
-async def test_the_instant_that_is_told_is_that_of_the_stop(monkeypatch):
-    scene = pressed(stops=True)
-    real, told = scene.api.set_status, list[datetime]()
-
-    async def set_status(pod, terms, now):
-        found = await real(pod, terms, now)
-        told.append(now)
-        return found
-
-    monkeypatch.setattr(scene.api, "set_status", set_status)
-    began = scene.clock.now()
-    scene.api.fails = UnreachableError("no connection")
-    async with scene.running():
-        await asyncio.sleep(1)
-        scene.node.uses.clear()
-        await asyncio.sleep(3600)
-        scene.api.fails = None
-        await asyncio.sleep(15)
-    assert [at - began < timedelta(seconds=1) for at in told] == [True]
-
-
-async def test_the_api_server_is_told_afterwards_even_after_a_restart(tmp_path):
-    scene = pressed(stops=True, state_file=tmp_path / "state")
-    scene.api.fails = UnreachableError("no connection")
-    async with scene.running():
-        await asyncio.sleep(1)
-    again = AgentScene(HOG, state_file=tmp_path / "state")
-    async with again.running():
-        await asyncio.sleep(15)
-    assert again.api.deleted == ["hog"]
-    assert again.remembering.untold == ()
-
-
-async def test_a_soft_threshold_stops_no_containers():
-    scene = pressed(stops=True, configuration=soft("1s"), interval=1.0)
-    scene.api.fails = UnreachableError("no connection")
-    async with scene.running():
-        await asyncio.sleep(20)
-    assert len(scene.node.looks) > 3
-    assert scene.stopper.stopped == []
-
-
 async def test_a_pod_that_is_gone_has_no_phase_to_be_written(capfd, monkeypatch):
-    async def gone(pod, terms):
-        raise NotFoundError("no such pod", status=404)
+    async def set_phase(pod, terms):
+        raise gone()
 
     scene = pressed()
-    monkeypatch.setattr(scene.api, "set_phase", gone)
+    monkeypatch.setattr(scene.api, "set_phase", set_phase)
     async with scene.running():
         await asyncio.sleep(1)
     assert scene.api.deleted == ["hog"]
@@ -391,25 +285,3 @@ async def test_a_pod_that_has_ended_meanwhile_is_left_alone(monkeypatch):
         scene.node.uses.clear()
         await asyncio.sleep(0.5)
     assert scene.api.deleted == []
-
-
-async def test_a_pod_without_containers_keeps_nobody_from_being_stopped():
-    scene = pressed(stops=True)
-    scene.tell_pods(HOG, CALM, pod("pending"))
-    scene.api.fails = UnreachableError("no connection")
-    scene.stopper.runs_nothing = {"pending"}
-    async with scene.running():
-        await asyncio.sleep(5)
-    assert [who for who, _ in scene.stopper.stopped] == ["hog"]
-
-
-async def test_on_paper_nobody_is_told_of_those_that_were_stopped(tmp_path):
-    scene = pressed(stops=True, state_file=tmp_path / "state")
-    scene.api.fails = UnreachableError("no connection")
-    async with scene.running():
-        await asyncio.sleep(1)
-    again = AgentScene(HOG, state_file=tmp_path / "state", dry_run=True)
-    async with again.running():
-        await asyncio.sleep(15)
-    assert [one.name for one in again.remembering.untold] == ["hog"]
-    assert again.api.done == []

@@ -244,3 +244,19 @@ async def test_it_looks_every_five_minutes_and_sooner_after_one_that_failed():
     assert looks == [0, 300, 310, 610]
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_an_image_that_is_pulled_again_is_new_though_the_freeing_was_left():
+    scene = Scene()
+    await scene.collector.look()
+    await asyncio.sleep(121)
+    scene.runtime.kept["z"] = RuntimeImage(id="z", tags=("z:1",))
+    scene.runtime.takes = 1.0
+    freeing = asyncio.create_task(scene.collector.free([IMAGES]))
+    await asyncio.sleep(1.5)
+    freeing.cancel()
+    await asyncio.gather(freeing, return_exceptions=True)
+    assert scene.runtime.done == ["unused"]
+    scene.runtime.kept["unused"] = RuntimeImage(id="unused", tags=("unused:1",))
+    await scene.collector.free([IMAGES])
+    assert scene.runtime.done == ["unused"]

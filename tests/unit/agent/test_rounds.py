@@ -188,16 +188,69 @@ async def test_a_disk_that_stands_still_keeps_no_memory():
     assert scene.standing.complaints == []
 
 
-async def test_a_full_disk_that_stands_still_sends_nobody():
+async def test_an_eviction_that_fails_is_tried_again_by_the_same_measurement_until_that_is_old():
+    """A disk is measured every ten seconds by a kubelet, and the try is every two."""
     scene = AgentScene(HOG)
     scene.node.uses, scene.node.disk_free = {"hog": 10 * MIB}, 50 * MIB
     scene.node.disk_stands_still = scene.clock.now()
     scene.api.fails = TooManyRequestsError("busy", status=429)
     async with scene.running():
-        await asyncio.sleep(125)
+        await asyncio.sleep(11)
+        assert scene.node.looks == [0, 2, 4, 6, 8, 10]
+        await asyncio.sleep(115)
         scene.api.fails = None
-        await asyncio.sleep(30)
-    assert scene.api.deleted == []
+        await asyncio.sleep(600)
+        assert scene.api.deleted == []
+        # It is full as far as anybody knows.
+        assert "DiskPressure" in scene.standing.describe()["conditions"]
+
+
+async def test_after_a_clock_was_put_back_nothing_is_old():
+    scene = AgentScene(HOG)
+    async with scene.running():
+        await asyncio.sleep(5)
+        scene.clock.step = timedelta(hours=-1)
+        scene.node.uses = {"hog": 950 * MIB}
+        scene.wake.notice("usage")
+        await asyncio.sleep(0.5)
+        assert scene.api.deleted == ["hog"]
+
+
+async def test_each_reason_for_which_nobody_goes_is_said_and_said_once(capfd):
+    scene = pressed()
+    scene.node.broken = "socket hangs"
+    async with scene.running():
+        await asyncio.sleep(25)
+        scene.facts._listed = False
+        await asyncio.sleep(20)
+        scene.facts._listed = True
+        await asyncio.sleep(20)
+    said = [line for line in capfd.readouterr().err.splitlines() if "nobody is evicted" in line]
+    assert ["hangs" in line for line in said] == [True, False, True]
+
+
+async def test_a_threshold_is_said_once_when_it_is_met(capfd):
+    scene = pressed(configuration=soft("60s"))
+    async with scene.running():
+        await asyncio.sleep(45)
+    said = [line for line in capfd.readouterr().err.splitlines() if "threshold met" in line]
+    assert len(said) == 1
+    assert "signal=memory.available" in said[0]
+
+
+async def test_who_was_evicted_and_who_was_not_is_told(monkeypatch):
+    scene = pressed()
+    scene.api.fails = TooManyRequestsError("busy", status=429)
+    async with scene.running():
+        await asyncio.sleep(1)
+        (told,) = scene.standing.describe()["chosen"]
+        assert (told["pod"], told["fate"]) == ("default/hog", "failed")
+        assert any("default/hog is not evicted: busy" in one for one in scene.standing.complaints)
+        scene.api.fails = None
+        await asyncio.sleep(5)
+    (told,) = scene.standing.describe()["chosen"]
+    assert told["fate"] == "evicted"
+    assert scene.standing.complaints == []
 
 
 async def test_a_threshold_that_cannot_be_met_is_told_of():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from bailiff.agent.kubelet import Kubelet
+from bailiff.agent.kubelet import Kubelet, is_measured_after
 from bailiff.agent.log import Log
 from bailiff.agent.own_source import FresherMemory
 from bailiff.agent.reading import Reading, ReadingError
@@ -18,7 +18,7 @@ from bailiff.agent.standing import NEVER_READ, Standing
 from bailiff.cluster import UnreachableError
 from bailiff.decisions.text import describe_time
 from bailiff.kinds.stats import FsStats, MemoryStats, NodeStats, PodReference, PodStats
-from tests.harness.clocks import LoopClock
+from tests.harness.clocks import START, LoopClock
 
 if TYPE_CHECKING:
     from bailiff.cluster.wire import Wire
@@ -135,7 +135,7 @@ async def test_a_pod_without_a_cgroup_uses_nothing_and_is_not_taken_for_unmeasur
     assert pod.memory.working_set_bytes == 0
 
 
-async def test_no_round_waits_for_a_kubelet_and_its_disks_are_not_measured_after_a_minute(clock):
+async def test_no_round_waits_for_a_kubelet_and_after_a_minute_it_is_told_of(clock):
     wire = MadeUpWire(clock)
     wire.measures()
     source, standing = fresher(wire, MadeUpOwn(), clock)
@@ -145,8 +145,9 @@ async def test_no_round_waits_for_a_kubelet_and_its_disks_are_not_measured_after
     await asyncio.sleep(50)
     assert (await source.read(())).node.fs is not None
     await asyncio.sleep(30)
+    # They stay as they were, and get old: so conditions stay, too.
     reading = await source.read(())
-    assert reading.node.fs is None
+    assert reading.node.fs is not None
     assert reading.node.memory.available_bytes == 600
     assert any("disks are not measured" in one for one in standing.complaints)
     wire.measures()
@@ -174,6 +175,14 @@ async def test_after_a_reclaim_a_summary_of_before_is_not_taken_for_news(clock):
     assert reading.node.fs.available_bytes == 700
     assert 15 <= clock.elapsed() < 17
     await later
+
+
+@pytest.mark.parametrize(("told", "is_after"), [(0, False), (1, True), (-1, False)])
+def test_what_was_measured_in_the_second_of_the_question_may_be_of_before(told, is_after):
+    """A kubelet cuts its times off to whole seconds."""
+    asked = START + timedelta(seconds=0.95)
+    disk = FsStats(time=START + timedelta(seconds=told))
+    assert is_measured_after(NodeStats(fs=disk), asked) is is_after
 
 
 async def test_a_kubelet_that_measures_nothing_anew_is_no_reason_to_evict(clock):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bailiff.agent.log import Log
+from bailiff.agent.settings import OptionError
 from bailiff.agent.state_file import Remembered, StateFile, Untold
 
 UNTOLD = Untold(
@@ -82,3 +83,20 @@ def test_what_lies_where_the_new_file_is_to_be_is_replaced(tmp_path):
     file = StateFile(tmp_path / "state", Log(io.StringIO()))
     file.write(Remembered(pressure="x"))
     assert file.read().pressure == "x"
+
+
+def test_without_its_folder_there_is_no_agent(tmp_path):
+    with pytest.raises(OptionError, match="there is no folder"):
+        file(tmp_path / "nowhere" / "state")[0].lock()
+
+
+def test_what_cannot_be_kept_is_complained_of_until_it_can(tmp_path):
+    told: list[str] = []
+    folder = tmp_path / "state"
+    folder.mkdir()
+    kept = StateFile(folder, Log(io.StringIO()), told.append)
+    kept.write(Remembered(pressure="x"))
+    assert "directory" in told[-1]
+    folder.rmdir()
+    kept.write(Remembered(pressure="y"))
+    assert told[-1] == ""

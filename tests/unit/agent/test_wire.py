@@ -11,6 +11,7 @@ import structlog
 from bailiff.agent.api import connecting
 from bailiff.cluster import (
     ClusterSettings,
+    ConfigError,
     FencedError,
     Request,
     ResponseError,
@@ -200,3 +201,39 @@ async def test_a_stream_is_read_as_it_comes_and_ends():
 async def _until_empty(stream: Any) -> AsyncIterator[bytes]:
     while part := await stream.read():
         yield part
+
+
+@pytest.mark.parametrize("ends", [True, False])
+async def test_what_comes_unasked_is_no_answer_to_the_next_request(ends):
+    """As of a proxy that takes a connection for idle."""
+    late = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"
+    connections = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(OK)
+        await asyncio.sleep(0.05)
+        writer.write(late)
+        if not ends:
+            await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server, await client(server.sockets[0].getsockname()[1]) as cluster:
+        for _ in range(2):
+            assert await cluster.send(Request("PATCH", "/x", body=b"{}")) == b"ok"
+            await asyncio.sleep(0.1)
+        assert connections == 2
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:99999", "a..b:6443", f"{'a' * 70}.b:6443"])
+async def test_an_address_that_is_none_is_told_of(host):
+    async def read() -> Login:
+        return Login(f"https://{host}")
+
+    log = structlog.get_logger()
+    async with await connecting.connect(read, LoopClock(), log) as cluster:
+        with pytest.raises(ConfigError, match="GET /x: the server's address is none"):
+            await cluster.send(GET)

@@ -127,7 +127,13 @@ def test_options_may_stand_in_the_environment(become, monkeypatch):
         ((*HERE, "--node", "a,spec.nodeName!=b"), "must be the name of a node"),
         ((*HERE, "--state-file", "/"), "must be a file"),
         ((*HERE, "--kubelet", "https://127.0.0.1:port"), "--kubelet"),
+        ((*HERE, "--kubelet", "https://127.0.0.1"), "it has no port"),
+        ((*HERE, "--state-file", "/x/\udcff"), "a path is no UTF-8"),
         ((*HERE, "--kubelet-pods"), "there is none"),
+        (
+            ("--node", "n1", "--kubelet", "https://127.0.0.1:10250", "--kubelet-pods"),
+            "nobody can be evicted without a cluster",
+        ),
         ((*HERE, "--kubelet", "https://me:secret@127.0.0.1:10250"), "no user and no password"),
         ((*HERE, "--runtime", "tcp://127.0.0.1:1"), "must be the path of a unix socket"),
         ((*HERE, "--runtime", "containerd.sock"), "must be the path of a unix socket"),

@@ -192,13 +192,12 @@ class LeanWire:
         server = urlsplit(login.host)
         secure = server.scheme == "https"
         host = server.hostname or ""
-        reader, writer = await asyncio.open_connection(
+        return await Connection.opened(
             host,
             server.port or (443 if secure else 80),
-            ssl=self._context if secure else None,
-            server_hostname=(login.tls.server_name or host) if secure else None,
+            self._context if secure else None,
+            (login.tls.server_name or host) if secure else None,
         )
-        return Connection(reader, writer)
 
     async def _whole(self, request: Request, connection: Connection, answer: Incoming) -> bytes:
         bound, parts, size = self._settings.max_response_bytes, list[bytes](), 0
@@ -280,3 +279,6 @@ def _translated(request: Request, seconds: float) -> Iterator[None]:
     except OSError as error:
         text = error.strerror or str(error) or type(error).__name__
         raise UnreachableError(f"{request.what}: {text}") from error
+    except ValueError as error:
+        # A port above 65535, or a host that no name can be: they are looked at here first.
+        raise ConfigError(f"{request.what}: the server's address is none: {error}") from error

@@ -49,6 +49,8 @@ class WayFinder:
         marked: dict[tuple[str, str], Marked] = {}
         others: dict[str, Way] = {}
         where = self._cgroups()
+        if self._settings.high_mark and not where.unified and where.node is not None:
+            self._say("events", "memory.high is of cgroup v2, and this is v1")
         for of, cgroup in _by_mark(where).items():
             key = ("events" if where.unified else "usage", of)
             if ":".join(key) in known:
@@ -82,10 +84,14 @@ class WayFinder:
         try:
             return make()
         except OSError as error:
-            if told and (way, str(error)) not in self._said:
-                self._said.add((way, str(error)))
-                self._log.warning("the kernel cannot tell this way", way=way, error=str(error))
+            if told:
+                self._say(way, str(error))
             return None
+
+    def _say(self, way: str, why: str) -> None:
+        if (way, why) not in self._said:
+            self._said.add((way, why))
+            self._log.warning("the kernel cannot tell this way", way=way, error=why)
 
 
 def _by_mark(where: MemoryCgroups) -> dict[str, Path]:

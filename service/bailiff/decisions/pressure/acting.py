@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from bailiff.decisions.pressure.choosing import Choice, DryRun, Starved, Victim, choose
+from bailiff.decisions.pressure.choosing import Choice, DryRun, Starved, Victim, choose, hangs
 from bailiff.decisions.pressure.container_fs import with_container_fs
 from bailiff.decisions.pressure.layout import reclaim_steps
 from bailiff.decisions.pressure.limits import over_their_limits, with_limits
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.pressure.round import RoundFacts, RoundPlan
     from bailiff.decisions.pressure.state import PressureState
     from bailiff.decisions.pressure.thresholds import Threshold
+    from bailiff.kinds import Pod
     from bailiff.kinds.stats import PodStats
 
 
@@ -36,7 +37,9 @@ def act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[Threshold]) -> Rou
         so_far: what it has come to.
         fresh: thresholds that are met, their grace periods over, by what was measured anew.
     """
-    limited = with_limits(facts.pods, facts.settings)
+    limited = [
+        one for one in with_limits(facts.pods, facts.settings) if not _is_passed_over(facts, one)
+    ]
     stats = _stats(facts) if limited or fresh else {}
     # 9. Pods that are over a limit of their own; then nobody else goes in this round.
     victims = over_their_limits(limited, stats, facts.settings, facts.layout)
@@ -109,11 +112,21 @@ def _dry_run(
     return DryRun(threshold, _choose(facts, threshold, so_far, stats)[1].victims)
 
 
-def _is_set_aside(facts: RoundFacts, threshold: Threshold) -> bool:
-    """The node would be freed first, which it cannot be, see Outside."""
-    if facts.outside is None or not facts.outside.cannot_free:
+def _is_passed_over(facts: RoundFacts, pod: Pod) -> bool:
+    """It does not go for a limit of its own, see Outside: chosen again it would keep all others."""
+    outside = facts.outside
+    if outside is None:
         return False
-    return bool(reclaim_steps(threshold.signal, facts.layout))
+    return pod.metadata.uid in outside.set_aside or hangs(pod, outside.now)
+
+
+def _is_set_aside(facts: RoundFacts, threshold: Threshold) -> bool:
+    """Nobody goes for it at the moment, see Outside."""
+    outside = facts.outside
+    if outside is None:
+        return False
+    is_freed_for = outside.only_without_reclaim and reclaim_steps(threshold.signal, facts.layout)
+    return threshold.signal in outside.old or bool(is_freed_for)
 
 
 def _go(facts: RoundFacts, victims: Iterable[Victim]) -> bool:

@@ -96,14 +96,18 @@ class Outside(NamedTuple):
         now: in UTC, by the wall clock, which is what the API server's instants go by.
         held: UIDs of pods that were chosen before and do not go, as where a policy holds them.
         refused: UIDs of pods whose eviction was refused a moment ago; others go in their place.
-        cannot_free: what the node could free is not known, so nobody goes for anything that it
-            would be freed for first; other thresholds do not wait for that.
+        set_aside: UIDs of pods that do not go for limits of their own now; by rank they may.
+        only_without_reclaim: nobody goes for anything that the node would be freed for first, since
+            that is under way, or cannot be done; other thresholds do not wait for it.
+        old: signals that stand still, so that nobody goes for them; conditions go on by them.
     """
 
     now: datetime
     held: frozenset[str] = frozenset()
     refused: frozenset[str] = frozenset()
-    cannot_free: bool = False
+    set_aside: frozenset[str] = frozenset()
+    only_without_reclaim: bool = False
+    old: frozenset[Signal] = frozenset()
 
 
 class Starved(NamedTuple):
@@ -214,7 +218,7 @@ def _ends_soon(pod: Pod, now: datetime) -> bool:
 def _is_out(pod: Pod, one: Candidate, outside: Outside) -> bool:
     """Its eviction was refused, it hangs, or frees nothing: to choose it would keep all others."""
     is_refused = pod.metadata.uid in outside.refused
-    return is_refused or _hangs(pod, outside.now) or _ends_unbegun(pod, one)
+    return is_refused or hangs(pod, outside.now) or _ends_unbegun(pod, one)
 
 
 def _ends_unbegun(pod: Pod, one: Candidate) -> bool:
@@ -223,7 +227,8 @@ def _ends_unbegun(pod: Pod, one: Candidate) -> bool:
     return is_ending and pod.status.phase == "Pending" and not one.measured
 
 
-def _hangs(pod: Pod, now: datetime) -> bool:
+def hangs(pod: Pod, now: datetime) -> bool:
+    """It should have been gone for so long that nobody waits for it any more."""
     at = pod.metadata.deletion_timestamp
     return at is not None and now - at >= _OVERDUE
 

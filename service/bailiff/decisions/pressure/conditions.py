@@ -60,6 +60,10 @@ _WORDS = {
 }
 
 
+# The reasons of Events that tell of a change.
+CONDITION_EVENTS = frozenset(words.event for both in _WORDS.values() for words in both)
+
+
 def node_conditions(held: Collection[str]) -> tuple[NodeCondition, ...]:
     """All three, those that hold and those that do not."""
     return tuple(_condition(one, holds=one in held) for one in CONDITIONS)

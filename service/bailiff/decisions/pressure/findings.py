@@ -162,9 +162,10 @@ def went_by_rank(found: Finding) -> bool:
 def evicted_at(pod: Pod) -> datetime | None:
     """When a pod was evicted for the sake of its node, in UTC; None: it was not.
 
-    By its condition, whose message names what was low and may be any.
+    By its condition, whose message names what was low and may be any. One that has it and stays was
+    refused.
     """
-    wanted = TERMS.condition
+    wanted = None if not pod.is_terminating and not pod.is_finished else TERMS.condition
     for one in pod.status.conditions:
         if wanted is not None and replace(wanted, message=one.message) == replace(
             one, last_transition_time=None, observed_generation=0

@@ -31,7 +31,10 @@ def why_nobody_goes(planned: RoundPlan, thresholds: Iterable[ThresholdReport]) -
         return "ReleaseUnderWay", "pods that are ending free what is missing"
     if planned.ends_first:
         return "EndsAlready", "the first by rank is being deleted, and about to be gone"
-    return "NobodyToEvict", "all pods are critical, or would free nothing"
+    return (
+        "NobodyToEvict",
+        "all pods are critical, were refused lately, or would free nothing",
+    )
 
 
 def _why_nothing_is_acted_upon(planned: RoundPlan, met: list[ThresholdReport]) -> tuple[str, str]:

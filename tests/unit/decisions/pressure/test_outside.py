@@ -182,14 +182,14 @@ def test_where_nobody_can_go_for_any_the_first_is_told_of() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cannot_free", "starved", "goes"),
+    ("apart", "starved", "goes"),
     [(False, Signal.NODEFS_AVAILABLE, []), (True, Signal.PID_AVAILABLE, ["a"])],
 )
 def test_what_the_node_cannot_be_freed_for_keeps_nothing_else(
-    cannot_free: bool, starved: Signal, goes: list[str]
+    apart: bool, starved: Signal, goes: list[str]
 ) -> None:
     node = Node(DISK, PIDS)
-    node.outside = outside()._replace(cannot_free=cannot_free)
+    node.outside = outside()._replace(only_without_reclaim=apart)
     node.reclaims = True
     planned = low(node, disk=1, processes=1)
     assert found(planned) == (starved, goes)
@@ -199,6 +199,6 @@ def test_what_the_node_cannot_be_freed_for_keeps_nothing_else(
 
 def test_where_the_node_cannot_be_freed_and_nothing_else_is_low_nobody_goes() -> None:
     node = Node(DISK, PIDS)
-    node.outside, node.reclaims = outside()._replace(cannot_free=True), True
+    node.outside, node.reclaims = outside()._replace(only_without_reclaim=True), True
     planned = low(node, disk=1)
     assert found(planned) == (None, [])

@@ -1,0 +1,135 @@
+"""What was announced and does not come is taken back."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from bailiff.cluster import ForbiddenError, NotFoundError, TooManyRequestsError, UnreachableError
+from bailiff.decisions.pressure.findings import TERMS, evicted_at
+from bailiff.kinds import Pod
+from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, pressed
+from tests.harness.made_up_api import gone
+
+pytestmark = pytest.mark.looptime(start=0)
+
+
+def refuses(scene: AgentScene, monkeypatch, error: Exception) -> None:
+    """Deletes, and tries of them, raise this; the condition is taken."""
+
+    async def refuse(pod, grace=None):
+        raise error
+
+    monkeypatch.setattr(scene.api, "delete", refuse)
+
+
+def done(scene: AgentScene, name: str) -> list[str]:
+    return [what for what, of in scene.api.done if of == name and what != "event"]
+
+
+async def test_after_a_no_the_condition_is_taken_back_at_once(monkeypatch):
+    scene = pressed()
+    refuses(scene, monkeypatch, ForbiddenError("a webhook says no", status=403))
+    async with scene.running():
+        await asyncio.sleep(0.5)
+    assert done(scene, "hog") == ["status", "reset"]
+
+
+async def test_who_was_refused_is_tried_on_paper_before_it_is_announced_again(monkeypatch):
+    scene = pressed()
+    no = ForbiddenError("a webhook says no", status=403)
+    tried = list[str]()
+
+    async def try_delete(pod):
+        tried.append(pod.metadata.name)
+        raise no
+
+    refuses(scene, monkeypatch, no)
+    monkeypatch.setattr(scene.api, "try_delete", try_delete)
+    async with scene.running():
+        await asyncio.sleep(200)
+    assert done(scene, "hog") == ["status", "reset"]
+    assert tried.count("hog") >= 2
+
+
+async def test_what_fails_is_taken_back_once_nobody_is_to_go_any_more(monkeypatch):
+    scene = pressed()
+    refuses(scene, monkeypatch, TooManyRequestsError("busy", status=429))
+    async with scene.running():
+        await asyncio.sleep(5)
+        assert "reset" not in done(scene, "hog")
+        scene.node.uses = {"hog": 10 * MIB}
+        await asyncio.sleep(5)
+    assert done(scene, "hog")[-1] == "reset"
+    assert scene.evictor.announced.only(()) is False
+
+
+async def test_what_cannot_be_taken_back_is_tried_again(monkeypatch):
+    scene = pressed()
+    refuses(scene, monkeypatch, TooManyRequestsError("busy", status=429))
+    async with scene.running():
+        await asyncio.sleep(5)
+        scene.node.uses = {"hog": 10 * MIB}
+        scene.api.fails = UnreachableError("no connection")
+        await asyncio.sleep(20)
+        assert "reset" not in done(scene, "hog")
+        scene.api.fails = None
+        await asyncio.sleep(11)
+    assert done(scene, "hog")[-1] == "reset"
+
+
+@pytest.mark.parametrize("error", [gone(), ForbiddenError("no", status=403)])
+async def test_what_can_never_be_taken_back_is_forgotten(monkeypatch, error):
+    scene = pressed()
+    refuses(scene, monkeypatch, TooManyRequestsError("busy", status=429))
+    tries = 0
+
+    async def reset_condition(pod, condition, now):
+        nonlocal tries
+        tries += 1
+        raise error
+
+    monkeypatch.setattr(scene.api, "reset_condition", reset_condition)
+    async with scene.running():
+        await asyncio.sleep(5)
+        scene.node.uses = {"hog": 10 * MIB}
+        await asyncio.sleep(60)
+    assert tries == 1
+
+
+async def test_of_a_pod_that_goes_nothing_is_taken_back():
+    scene = pressed()
+    async with scene.running():
+        await asyncio.sleep(60)
+    assert done(scene, "hog") == ["status", "delete in 1", "phase"]
+
+
+def announced(pod: Pod, at) -> Pod:
+    assert TERMS.condition is not None
+    condition = replace(TERMS.condition, message="m", last_transition_time=at)
+    return replace(pod, status=replace(pod.status, conditions=(condition,)))
+
+
+async def test_a_pod_that_was_refused_is_not_taken_for_one_that_leaves():
+    """It has the condition, stays, and is nobody to wait for after a restart."""
+    scene = pressed()
+    now = scene.clock.now()
+    hog = announced(HOG, now - timedelta(seconds=1))
+    assert evicted_at(hog) is None
+    scene.tell_pods(hog, CALM)
+    async with scene.running():
+        await asyncio.sleep(0.5)
+    assert scene.api.deleted == ["hog"]
+    ending = replace(hog, metadata=replace(hog.metadata, deletion_timestamp=now))
+    assert evicted_at(ending) == now - timedelta(seconds=1)
+
+
+async def test_a_proxy_s_404_is_no_pod_that_is_gone(monkeypatch):
+    scene = pressed()
+    refuses(scene, monkeypatch, NotFoundError("404 page not found", status=404))
+    async with scene.running():
+        await asyncio.sleep(5)
+        assert scene.facts.pods == (HOG, CALM)
