@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from bailiff.agent.reading import Reading, ReadingError
 from bailiff.decisions.pressure.signals import Signal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
     from bailiff.agent.reading import Source
@@ -16,13 +19,17 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.decisions.pressure.facts import FileSystemLayout
     from bailiff.kinds import Pod
-    from bailiff.kinds.stats import NodeStats
+    from bailiff.kinds.stats import NodeStats, PodStats
 
 _SIGNALS = {
     "nodefs": (Signal.NODEFS_AVAILABLE, Signal.NODEFS_INODES_FREE),
     "imagefs": (Signal.IMAGEFS_AVAILABLE, Signal.IMAGEFS_INODES_FREE),
     "containerfs": (Signal.CONTAINERFS_AVAILABLE, Signal.CONTAINERFS_INODES_FREE),
 }
+
+
+# Seconds after which nobody goes for limits of its own by what was measured of a disk.
+_LIMITS_BY = 60.0
 
 
 class Aging:
@@ -84,7 +91,10 @@ class Aging:
         told = (f"{which} stands still for {age:.0f} s" for which, age in old.items())
         self._standing.complain("disks", ", ".join(told))
         signals = (one for which in old for one in _SIGNALS[which])
-        return reading._replace(old=frozenset(signals))
+        reading = reading._replace(old=frozenset(signals))
+        if max(ages.values()) <= min(_LIMITS_BY, self._stale_after):
+            return reading
+        return reading._replace(pods=partial(_without_disks, reading.pods))
 
     def _age(self, part: str, measured: datetime | None) -> float:
         """Seconds since it last moved; what has no time is new each time."""
@@ -94,6 +104,19 @@ class Aging:
             since = elapsed
         self._seen[part] = measured, since
         return elapsed - since
+
+
+def _without_disks(pods: Callable[[], Sequence[PodStats]]) -> Sequence[PodStats]:
+    """What is measured of pods, but for what they have on disks that stand still."""
+    return tuple(
+        replace(
+            one,
+            containers=tuple(replace(each, rootfs=None, logs=None) for each in one.containers),
+            volume=(),
+            ephemeral_storage=None,
+        )
+        for one in pods()
+    )
 
 
 def _disks(node: NodeStats) -> Iterator[tuple[str, datetime | None]]:

@@ -205,6 +205,22 @@ async def test_an_eviction_that_fails_is_tried_again_by_the_same_measurement_unt
         assert "DiskPressure" in scene.standing.describe()["conditions"]
 
 
+async def test_by_a_disk_that_stands_still_nobody_goes_for_a_limit_of_its_own():
+    """The pod may have freed by now what it had then."""
+    over = pod("over", limit="100Mi")
+    scene = AgentScene(over)
+    scene.node.uses = {"over": 10 * MIB}
+    scene.node.disk_stands_still = scene.clock.now()
+    async with scene.running():
+        await asyncio.sleep(75)
+        scene.node.uses = {"over": 200 * MIB}
+        await asyncio.sleep(100)
+        assert scene.api.deleted == []
+        scene.node.disk_stands_still = None
+        await asyncio.sleep(11)
+    assert scene.api.deleted == ["over"]
+
+
 async def test_after_a_clock_was_put_back_nothing_is_old():
     scene = AgentScene(HOG)
     async with scene.running():
