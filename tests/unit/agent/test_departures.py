@@ -159,6 +159,9 @@ async def test_where_a_kubelet_measures_the_next_round_goes_by_what_it_measured_
     assert scene.node.looks[:2] == [0, 8]
 
 
+WHO_LEAVES = "an agent of before has evicted default/gone, which has not left yet"
+
+
 @pytest.mark.parametrize(("seconds_ago", "waits"), [(5, 25), (29, 1), (40, 0), (-3600, 0)])
 async def test_after_a_restart_those_are_waited_for_that_were_evicted_a_moment_ago(
     seconds_ago, waits
@@ -169,5 +172,8 @@ async def test_after_a_restart_those_are_waited_for_that_were_evicted_a_moment_a
     scene.node.uses |= {"gone": 0}
     scene.node.lies_there = {"uid-gone"}
     async with scene.running():
+        await asyncio.sleep(0.1)
+        told = scene.standing.unknown
+        assert told == (WHO_LEAVES if waits else "")
         await asyncio.sleep(28)
     assert scene.node.looks[0] == pytest.approx(waits, abs=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,17 @@ async def test_what_was_measured_of_volumes_is_known_when_images_are_found_elsew
     source.measure_by(readings_of(host, image_dir="/var/lib/kubelet"))
     ((pod,)) = (await source.read((MEASURED,))).pods()
     assert [one.name for one in pod.volume] == ["files"]
+
+
+async def test_what_is_measured_after_a_clock_was_put_back_is_new(tmp_path):
+    clock = LoopClock()
+    source = OwnSource(readings_of(full_host(tmp_path)), None, clock, Log(text=True))
+    before = (await source.read(())).node.memory
+    clock.step = timedelta(hours=-1)
+    await asyncio.sleep(0.01)
+    after = (await source.read(())).node.memory
+    assert before is not None
+    assert after is not None
+    assert before.time is not None
+    assert after.time is not None
+    assert after.time > before.time

@@ -254,6 +254,17 @@ async def test_a_threshold_is_said_once_when_it_is_met(capfd):
     assert "signal=memory.available" in said[0]
 
 
+async def test_that_an_eviction_failed_is_no_matter_once_nobody_is_to_go():
+    scene = pressed()
+    scene.api.fails = TooManyRequestsError("busy", status=429)
+    async with scene.running():
+        await asyncio.sleep(5)
+        assert scene.standing.complaints != []
+        scene.node.uses = {"hog": 10 * MIB}
+        await asyncio.sleep(5)
+    assert scene.standing.complaints == []
+
+
 async def test_who_was_evicted_and_who_was_not_is_told(monkeypatch):
     scene = pressed()
     scene.api.fails = TooManyRequestsError("busy", status=429)

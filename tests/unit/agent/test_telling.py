@@ -31,14 +31,15 @@ def reasons(scene: AgentScene) -> list[str]:
 
 async def test_conditions_are_written_when_they_change_and_every_five_minutes():
     scene = publishing()
+    scene.node.uses = {"hog": 10 * MIB}
     async with scene.running():
-        await asyncio.sleep(5)
-        assert written(scene, "conditions") == 1
-        await asyncio.sleep(290)
+        await asyncio.sleep(295)
         assert written(scene, "conditions") == 1
         await asyncio.sleep(20)
-        # Once for the heartbeat, and once since the transition period is over.
-        assert 2 <= written(scene, "conditions") <= 3
+        assert written(scene, "conditions") == 2
+        scene.node.uses = {"hog": 950 * MIB}
+        await asyncio.sleep(11)
+        assert written(scene, "conditions") == 3
 
 
 async def test_conditions_are_not_written_unless_they_are_to_be():
