@@ -155,6 +155,8 @@ class MadeUpNode:
     async def read_anew(self, pods: Sequence[Pod]) -> Reading:
         return await self.read(pods)
 
+    disks_lag = False
+
     def layout(self) -> FileSystemLayout | None:
         return FileSystemLayout()
 

@@ -28,8 +28,10 @@ _SIGNALS = {
 }
 
 
-# Seconds after which nobody goes for limits of its own by what was measured of a disk.
-_LIMITS_BY = 60.0
+# Seconds after which nobody goes by what was measured of a disk, though a kubelet may be slow.
+_ACTS_WITHIN = 30.0
+# Seconds after which a disk has been measured since somebody left, whatever the clocks say.
+_LAGS_FOR = 60.0
 
 
 class Aging:
@@ -52,8 +54,12 @@ class Aging:
         """
         self._source = source
         self._stale_after = stale_after
+        self._acts_within = min(stale_after, _ACTS_WITHIN)
         self._standing = standing
         self._clock = clock
+        # When somebody was last known to have left: by the wall clock, and by elapsed time. What an
+        # agent of before has gone by is not known.
+        self._left_at, self._left_since = clock.now(), clock.elapsed()
         # When each part was measured, and since when we have known that, by elapsed time.
         self._seen: dict[str, tuple[datetime | None, float]] = {}
 
@@ -73,6 +79,15 @@ class Aging:
         """
         return self._with_old(await self._source.read_anew(pods))
 
+    @property
+    def disks_lag(self) -> bool:
+        """See Source."""
+        return self._source.disks_lag
+
+    def somebody_left(self) -> None:
+        """By one measurement one pod goes: a disk has to be measured after that."""
+        self._left_at, self._left_since = self._clock.now(), self._clock.elapsed()
+
     def layout(self) -> FileSystemLayout | None:
         """See Source."""
         return self._source.layout()
@@ -90,11 +105,20 @@ class Aging:
         old = {which: age for which, age in ages.items() if age > self._stale_after}
         told = (f"{which} stands still for {age:.0f} s" for which, age in old.items())
         self._standing.complain("disks", ", ".join(told))
-        signals = (one for which in old for one in _SIGNALS[which])
-        reading = reading._replace(old=frozenset(signals))
-        if max(ages.values()) <= min(_LIMITS_BY, self._stale_after):
+        slow = {which for which, age in ages.items() if age > self._acts_within}
+        aside = slow | self._of_before(node)
+        signals = (one for which in aside for one in _SIGNALS[which])
+        reading = reading._replace(aside=frozenset(signals))
+        if not slow:
             return reading
         return reading._replace(pods=partial(_without_disks, reading.pods))
+
+    def _of_before(self, node: NodeStats) -> set[str]:
+        """Disks that were measured before somebody left; for a minute, in case clocks were set."""
+        elapsed = self._clock.elapsed() - self._left_since
+        if not self._source.disks_lag or elapsed > _LAGS_FOR:
+            return set()
+        return {which for which, at in _disks(node) if at is not None and at <= self._left_at}
 
     def _age(self, part: str, measured: datetime | None) -> float:
         """Seconds since it last moved; what has no time is new each time."""

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from bailiff.agent.fates import Answer, answer_in
 from bailiff.cluster.errors import ClusterError
+from bailiff.decisions.pressure.findings import TERMS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from bailiff.actions.ports import PodActions
     from bailiff.agent.log import Log
@@ -54,6 +55,13 @@ class Announced:
         self._announced.pop(pod.metadata.uid, None)
         self._over.pop(pod.metadata.uid, None)
 
+    def recall(self, pods: Iterable[Pod]) -> None:
+        """What an agent of before has announced of these, of which nothing has come."""
+        for pod in pods:
+            is_going = pod.is_terminating or pod.is_finished
+            if not is_going and TERMS.condition is not None and pod.has_condition(TERMS.condition):
+                self.add(pod, TERMS)
+
     def only(self, uids: Collection[str]) -> bool:
         """Nobody but these is to go any more; whether there is something to take back."""
         for uid in self._announced.keys() - uids:
@@ -62,9 +70,10 @@ class Announced:
 
     async def take_back(self) -> None:
         """Set the conditions of those to False; what fails is left to the next time."""
-        for uid, (pod, condition) in list(self._over.items()):
-            if self._actions is None or uid not in self._over:
+        for uid, noted in list(self._over.items()):
+            if self._actions is None or self._over.get(uid) is not noted:
                 continue
+            pod, condition = noted
             try:
                 await self._actions.reset_condition(pod, condition, self._clock.now())
             except ClusterError as error:
@@ -73,4 +82,6 @@ class Announced:
                 self._log.info("condition not taken back", pod=pod.key, error=str(error))
                 if answer_in(error, pod.metadata.name) is Answer.UNCLEAR:
                     continue
-            self._over.pop(uid, None)
+            if self._over.get(uid) is noted:
+                # It has not been announced again meanwhile.
+                del self._over[uid]

@@ -67,7 +67,7 @@ class Containers:
         if not running:
             return None
         stops = [self._stop(one, pod, grace_period_seconds) for one in running]
-        return all(await asyncio.gather(*stops))
+        return any(await asyncio.gather(*stops))
 
     async def _stop(self, container: str, pod: Pod, grace_period_seconds: int) -> bool:
         try:

@@ -13,6 +13,7 @@ from bailiff.kinds import Pod
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
+    from datetime import datetime
 
     from bailiff.agent.log import Log
     from bailiff.agent.node_facts import NodeFacts
@@ -51,9 +52,8 @@ class Departures:
         self._clock = clock
         self._log = log
         self._ends = ends
-        self._looked_back = False
-        # Until when these may take to end, by UID, by elapsed time.
-        self._ending: dict[str, float] = {}
+        # Until when these may take to end, by UID, by elapsed time; and whether they were unseen.
+        self._ending: dict[str, tuple[float, bool]] = {}
 
     def unseen(self, pods: Iterable[Pod]) -> frozenset[str]:
         """UIDs of those that run, and use nothing that can be seen, before they are evicted.
@@ -84,16 +84,16 @@ class Departures:
             await asyncio.sleep(LOOK_EVERY)
         for pod in left:
             self._log.info("has not left yet", pod=pod.key, seconds=seconds)
-            if grace > seconds:
-                self._ending[pod.metadata.uid] = began + leaves_within(grace)
+            uid = pod.metadata.uid
+            self._ending[uid] = began + leaves_within(grace), uid in unseen
 
     def are_under_way(self) -> bool:
         """Whether some have time left that they were given to end, and use something yet."""
         elapsed = self._clock.elapsed()
         self._ending = {
-            uid: until
-            for uid, until in self._ending.items()
-            if elapsed < until and not self._has_left(uid, ())
+            uid: (until, is_unseen)
+            for uid, (until, is_unseen) in self._ending.items()
+            if elapsed < until and not self._has_left(uid, (uid,) if is_unseen else ())
         }
         return bool(self._ending)
 
@@ -113,12 +113,10 @@ class Departures:
         Args:
             told: is told of whom, if of anybody.
         """
-        if self._looked_back:
-            return
-        self._looked_back = True
         now, pods, longest = self._clock.now(), list[Pod](), 0.0
         for pod in self._facts.pods:
             at = evicted_at(pod)
+            self._recall(pod, at, now)
             left = -1.0 if at is None else CLEAN_UP_SECONDS - (now - at).total_seconds()
             if 0 < left <= CLEAN_UP_SECONDS:
                 pods.append(pod)
@@ -127,6 +125,13 @@ class Departures:
         if pods:
             told(pods)
             await self.until_left(pods, longest)
+
+    def _recall(self, pod: Pod, at: datetime | None, now: datetime) -> None:
+        """It was given time to end, for which nobody else goes for a soft threshold."""
+        ends = pod.metadata.deletion_timestamp
+        if at is not None and ends is not None and ends > now:
+            left = leaves_within((ends - now).total_seconds())
+            self._ending[pod.metadata.uid] = self._clock.elapsed() + left, False
 
     def _has_left(self, uid: str, unseen: Collection[str]) -> bool:
         """By what the node says, else by the API server."""

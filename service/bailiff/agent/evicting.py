@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 # Seconds for all requests of an eviction, after which the containers are stopped where that may be.
 _FOR_REQUESTS = 15.0
-# Seconds in which a connection that was cut has failed.
-_CUT_WITHIN = 1.0
 _PHASE_TRIES = 3
 _TRIES_AT_ONCE = 3
 # Pods of which something is remembered: more than run on a node.
@@ -46,11 +44,27 @@ _MOST_KEPT = 256
 _GONE = (NotFoundError, UidMismatchError)
 
 
+class _Order(NamedTuple):
+    """What is written of one pod's eviction.
+
+    Attributes:
+        terms: of it.
+        grace_period_seconds: that the pod is given.
+        at: when, in UTC.
+        is_told: its containers were stopped before, so that it is not taken back.
+    """
+
+    terms: EvictionTerms
+    grace_period_seconds: int | None
+    at: datetime
+    is_told: bool
+
+
 class Stopper(Protocol):
     """Who stops a pod's containers without the API server."""
 
     async def stop(self, pod: Pod, grace_period_seconds: int) -> bool | None:
-        """Whether all of them were stopped; None: none runs. Raises faults of ours alone."""
+        """Whether one was stopped at least; None: none runs. Raises faults of ours alone."""
         ...
 
 
@@ -107,6 +121,7 @@ class Evictor:
         except ClusterError as error:
             return await self._without(pod, found, error, hard=hard)
         self.calm()
+        self.announced.ended(pod)
         self._unclear.ended(pod.metadata.uid)
         self._denied = tuple(uid for uid in self._denied if uid != pod.metadata.uid)
         if fate is Fate.EVICTED:
@@ -125,12 +140,13 @@ class Evictor:
             What it said; None: it has taken it.
         """
         try:
-            await self._by_api(pod, found, at)
+            await self._by_api(pod, found, at, is_told=True)
         except ClusterError as error:
             answer = answer_in(error, pod.metadata.name)
             if answer is Answer.NO:
                 self._log.warning("not told of an eviction", pod=pod.key, error=str(error))
             return answer
+        self.announced.ended(pod)
         self._log.info("told of an eviction", pod=pod.key, uid=pod.metadata.uid)
         return None
 
@@ -149,11 +165,13 @@ class Evictor:
             case Answer.BUSY:
                 return Fate.FAILED
             case Answer.UNCLEAR:
-                return self._unclear.failed(uid)
+                fate = self._unclear.failed(uid)
             case Answer.NO:
                 self._unclear.ended(uid)
-                self._denied = (*self._denied, uid)[-_MOST_KEPT:]
-                return Fate.REFUSED
+                fate = Fate.REFUSED
+        if fate is Fate.REFUSED:
+            self._denied = (*self._denied, uid)[-_MOST_KEPT:]
+        return fate
 
     def _complain(self, pod: Pod, error: ClusterError) -> None:
         uid, why = pod.metadata.uid, str(error)
@@ -163,70 +181,63 @@ class Evictor:
         self._said.pop(uid, None)
         self._said = dict([*self._said.items(), (uid, why)][-_MOST_KEPT:])
 
-    async def _by_api(self, pod: Pod, found: Finding, at: datetime) -> Fate:
+    async def _by_api(
+        self, pod: Pod, found: Finding, at: datetime, *, is_told: bool = False
+    ) -> Fate:
         terms = found.terms
         if terms is None:
             raise ValueError(f"{pod.key} is to go, and there are no terms for it")
         if self._actions is None:
             raise UnreachableError("no API server is known")
-        began = self._clock.elapsed()
+        order = _Order(terms, found.grace_period_seconds, at, is_told)
         try:
             async with asyncio.timeout(_FOR_REQUESTS):
                 try:
-                    return await self._sent(self._actions, pod, found, terms, at)
+                    return await self._sent(self._actions, pod, order)
                 except UnreachableError:
-                    if self._clock.elapsed() - began > _CUT_WITHIN:
-                        raise
                     # A connection that was kept may have been cut meanwhile, which says nothing of
                     # the API server; what was carried out is carried out once, by the pod's UID.
-                    return await self._sent(self._actions, pod, found, terms, at)
+                    return await self._sent(self._actions, pod, order)
         except TimeoutError as error:
             text = f"{pod.key}: not evicted within {_FOR_REQUESTS:g} s"
             raise RequestTimeoutError(text) from error
 
-    async def _sent(
-        self, actions: PodActions, pod: Pod, found: Finding, terms: EvictionTerms, at: datetime
-    ) -> Fate:
+    async def _sent(self, actions: PodActions, pod: Pod, order: _Order) -> Fate:
         for tries in range(1, _TRIES_AT_ONCE + 1):
             is_last = tries == _TRIES_AT_ONCE
             try:
                 # Memory does not wait for who keeps writing the pod.
-                return await self._once(actions, pod, found, terms, at, in_any_version=is_last)
+                return await self._once(actions, pod, order, in_any_version=is_last)
             except UidMismatchError:
                 raise
             except ConflictError:
                 if is_last:
                     raise
-            if terms.keeps_pod:
+            if order.terms.keeps_pod:
                 # Its end is written on one version alone, and the watch may be behind.
                 pod = await actions.current(pod)
         raise AssertionError("the last try returns or raises")
 
     async def _once(
-        self,
-        actions: PodActions,
-        pod: Pod,
-        found: Finding,
-        terms: EvictionTerms,
-        at: datetime,
-        *,
-        in_any_version: bool,
+        self, actions: PodActions, pod: Pod, order: _Order, *, in_any_version: bool
     ) -> Fate:
-        if terms.keeps_pod and pod.is_finished:
-            return Fate.GONE
-        if pod.metadata.uid in self._denied and not terms.keeps_pod:
+        terms = order.terms
+        if terms.keeps_pod:
+            if not pod.is_finished:
+                await actions.set_status(pod, terms, order.at)
+            return Fate.GONE if pod.is_finished else Fate.EVICTED
+        if pod.metadata.uid in self._denied:
             with contextlib.suppress(DryRunUnsupportedError):
                 await actions.try_delete(pod)
-        current = await actions.set_status(pod, terms, at)
-        if terms.keeps_pod:
-            return Fate.EVICTED
+        if not order.is_told:
+            # Before it is written: a write whose answer does not come may have been carried out.
+            self.announced.add(pod, terms)
+        current = await actions.set_status(pod, terms, order.at)
         if current.is_finished:
             # It has ended by itself, and uses nothing any more.
             return Fate.GONE
-        self.announced.add(pod, terms)
         which = _in_any_version(current) if in_any_version else current
-        await actions.delete(which, found.grace_period_seconds)
-        self.announced.ended(pod)
+        await actions.delete(which, order.grace_period_seconds)
         await self._set_phase(current, terms)
         return Fate.EVICTED
 
@@ -256,7 +267,8 @@ class Evictor:
             # It has ended, or never began: there is nothing to win, and it must keep nobody else.
             return Fate.REFUSED
         if not stopped:
-            return Fate.FAILED
+            # Of this pod alone, as far as can be seen: it must not keep all others.
+            return self._unclear.failed(pod.metadata.uid)
         why = found.message.strip()
         self._log.warning("containers stopped", pod=pod.key, uid=pod.metadata.uid, why=why)
         return Fate.STOPPED

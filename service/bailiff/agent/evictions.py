@@ -58,7 +58,6 @@ class Evictions:
 
     Attributes:
         refused: whose eviction was refused, so that others go in their place.
-        set_aside: who does not go for a limit of its own at the moment.
     """
 
     def __init__(self, parts: Parts, departures: Departures, steady: SteadyTime) -> None:
@@ -73,11 +72,24 @@ class Evictions:
         self._departures = departures
         self._steady = steady
         self.refused = ForAWhile(parts.clock)
-        self.set_aside = ForAWhile(parts.clock)
+        self._aside = ForAWhile(parts.clock)
+        # The last round was for limits of pods alone: the next is by rank.
+        self._was_for_limits = False
+
+    def set_aside_now(self) -> frozenset[str]:
+        """UIDs of pods that do not go for limits of their own now.
+
+        Those that cannot, for a while; and all after a round that was for such limits, so that pods
+        that come over theirs one after the other do not let the node run out of memory.
+        """
+        all_of_them = self._parts.facts.pods if self._was_for_limits else ()
+        return self._aside.now() | {one.metadata.uid for one in all_of_them}
 
     async def carry_out(self, judged: Judged) -> float:
         """Evict its victims, and wait until they have left; seconds until the next round."""
         parts = self._parts
+        by_limits = [not went_by_rank(found) for _, found in judged.victims]
+        self._was_for_limits = bool(by_limits) and all(by_limits)
         if judged.waits:
             self._take_back(())
             return LOOK_EVERY if judged.look_soon else parts.settings.interval
@@ -92,19 +104,24 @@ class Evictions:
             return parts.settings.interval
         going = [one for one, fate in tried if fate in (Fate.EVICTED, Fate.STOPPED)]
         if not going:
+            if Fate.GONE in fates:
+                # What it has left may not have been measured yet.
+                parts.source.somebody_left()
             parts.judge.nobody_went()
             return LOOK_EVERY if Fate.GONE in fates or Fate.REFUSED in fates else _AFTER_FAILURE
-        seconds = _AFTER_STOP if Fate.STOPPED in fates else CLEAN_UP_SECONDS
+        seconds = CLEAN_UP_SECONDS if Fate.EVICTED in fates else _AFTER_STOP
         longest = max(found.grace_period_seconds or 0 for _, found in going)
         pods = [pod for pod, _ in going]
         await self._departures.until_left(pods, seconds, unseen, longest)
+        parts.source.somebody_left()
         await self._departures.until_measured(pods)
         parts.notifier.renew()
         return 0.0
 
     def _take_back(self, still_going: Iterable[Pod]) -> None:
-        """What was announced of others."""
-        if self._parts.evictor.announced.only({one.metadata.uid for one in still_going}):
+        """What was announced of others; of those that were stopped the API server is told yet."""
+        untold = {one.uid for one in self._parts.remembering.untold}
+        if self._parts.evictor.announced.only({one.metadata.uid for one in still_going} | untold):
             self._parts.teller.wake()
 
     async def _evict_all(self, judged: Judged) -> list[Fate]:
@@ -127,7 +144,7 @@ class Evictions:
 
     def _set_aside(self, victims: Iterable[tuple[Pod, Finding]], seconds: float) -> None:
         over = (pod for pod, found in victims if not went_by_rank(found))
-        self.set_aside.add(over, seconds)
+        self._aside.add(over, seconds)
 
     async def _evict_one(self, pod: Pod, found: Finding, judged: Judged) -> Fate:
         parts = self._parts

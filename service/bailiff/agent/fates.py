@@ -25,10 +25,11 @@ from bailiff.cluster.errors import (
 if TYPE_CHECKING:
     from bailiff.clock import Clock
 
-# Of a proxy before the API server; what else it answers with 5xx it answers itself.
+# Of a proxy before an API server that is away, or of one whose etcd is: nobody's eviction is taken.
 _NOBODY_BEHIND = (502, 503, 504)
-# Seconds for which one pod's eviction fails in a way that may pass until others go in its place.
-_PASSES_WITHIN = 10.0
+# So often one pod's eviction fails in a way that may pass until others go in its place: a try is
+# made every two seconds.
+_PASSES_WITHIN = 6
 # Seconds without a failure after which the next one is another one.
 _ANOTHER_AFTER = 30.0
 _MOST_KEPT = 256
@@ -87,27 +88,26 @@ def answer_in(error: ClusterError, name: str) -> Answer:
 
 
 class Unclear:
-    """For how long evictions have failed in a way that may pass: one that does not is a no."""
+    """How often evictions have failed in a way that may pass: one that does not is a no."""
 
     def __init__(self, clock: Clock) -> None:
         """Nothing has failed yet; the clock counts the seconds."""
         self._clock = clock
-        # When each began, and when it was last so.
-        self._failed: dict[str, tuple[float, float]] = {}
+        # How often, and when last.
+        self._failed: dict[str, tuple[int, float]] = {}
 
     def failed(self, uid: str) -> Fate:
         """It has failed so once more.
 
         Returns:
-            FAILED for ten seconds, then REFUSED.
+            FAILED five times, then REFUSED.
         """
         elapsed = self._clock.elapsed()
-        since, last = self._failed.pop(uid, (elapsed, elapsed))
-        if elapsed - last > _ANOTHER_AFTER:
-            since = elapsed
-        if elapsed - since >= _PASSES_WITHIN:
+        times, last = self._failed.pop(uid, (0, elapsed))
+        times = 1 if elapsed - last > _ANOTHER_AFTER else times + 1
+        if times >= _PASSES_WITHIN:
             return Fate.REFUSED
-        self._failed[uid] = since, elapsed
+        self._failed[uid] = times, elapsed
         while len(self._failed) > _MOST_KEPT:
             del self._failed[next(iter(self._failed))]
         return Fate.FAILED

@@ -9,52 +9,56 @@ from bailiff.agent.departures import LOOK_EVERY
 from bailiff.agent.reading import ReadingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from bailiff.agent.judge import Circumstances, Judged
+    from bailiff.agent.judge import Judged
     from bailiff.agent.parts import Parts
     from bailiff.agent.reading import Reading, Reclaimer
+    from bailiff.decisions.pressure.layout import ReclaimStep
 
 # Seconds: beyond those that a kubelet is given to measure anew.
 _TO_MEASURE = 90.0
 
 
 class Freeing:
-    """One clean-up of the node, as a part of one round."""
+    """Frees the node, in a task that rounds wait for; one for all rounds. Close it."""
 
     def __init__(
         self,
         parts: Parts,
         reclaimer: Reclaimer,
-        circumstances: Callable[[], Circumstances],
         *,
+        judge: Callable[[Reading, Reading | None], Judged],
         apart: Callable[[Reading], Judged],
         count: Callable[[Judged], Judged],
         ends: Callable[[], bool],
     ) -> None:
-        """Prepare.
+        """Nothing is freed yet.
 
         Args:
-            parts: of the round.
+            parts: of the rounds.
             reclaimer: frees.
-            circumstances: of now.
+            judge: plans, by what was measured, and what was after the reclaim steps.
             apart: plans for all but what the node is freed for.
             count: a plan counts, and is told.
             ends: no more is to be done.
         """
         self._parts = parts
         self._reclaimer = reclaimer
-        self._circumstances = circumstances
+        self._judge = judge
         self._apart = apart
         self._count = count
         self._ends = ends
+        self._task: asyncio.Task[Reading] | None = None
+        self._steps: Sequence[ReclaimStep] = ()
 
     async def until_done(self, judged: Judged) -> Judged:
         """What it comes to once the node has freed what it can; it counts.
 
         That may take minutes, in which something else may run low. So somebody looks meanwhile, as
         often as there would be rounds, and each look counts as one: grace periods and conditions go
-        on. Where a pod is to go the freeing is left: the next round goes on with it.
+        on. Where a pod is to go nobody waits: what is freed goes on beside that, and is waited for
+        by the next round.
 
         Args:
             judged: what the round has come to, with what is to be freed.
@@ -64,25 +68,42 @@ class Freeing:
             FactsError: the configuration is one that no kubelet starts with.
         """
         parts, has_looked, pause = self._parts, False, self._parts.settings.interval
-        freeing = asyncio.create_task(self._free(judged))
-        try:
-            while not await self._ended_or_noticed(freeing, pause) and not self._ends():
+        freeing = self._begun(judged.report.reclaim)
+        while not await self._ended_or_noticed(freeing, pause) and not self._ends():
+            try:
                 looked = self._count(self._apart(await parts.source.read(parts.facts.pods)))
-                if looked.victims:
-                    return looked
-                has_looked = True
-                pause = LOOK_EVERY if looked.look_soon else parts.settings.interval
-            if self._ends():
-                return judged
-            after = freeing.result()
-        finally:
-            freeing.cancel()
-            await asyncio.gather(freeing, return_exceptions=True)
+            except ReadingError as error:
+                # One look that sees nothing; the next may.
+                parts.metrics.unknown(error.reason)
+                continue
+            if looked.victims:
+                return looked
+            has_looked = True
+            pause = LOOK_EVERY if looked.look_soon else parts.settings.interval
+        if self._ends():
+            return judged
+        self._task = None
+        after = freeing.result()
         if not has_looked:
             self._count(judged)
         # It was measured after the node was freed, whatever a look has seen of it since.
         parts.judge.nobody_went()
         return self._count(self._afterwards(judged, after))
+
+    async def close(self) -> None:
+        """What is not freed yet is left."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def _begun(self, steps: Sequence[ReclaimStep]) -> asyncio.Task[Reading]:
+        """The task, if one is under way, else a new one."""
+        if self._task is None or self._task.done():
+            self._steps = steps
+            self._task = asyncio.create_task(self._free(steps))
+            # Where nobody waits for it any more, what it fails with is told by the next.
+            self._task.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return self._task
 
     def _afterwards(self, judged: Judged, after: Reading) -> Judged:
         """A round of its own, by what was measured after the node was freed.
@@ -90,15 +111,15 @@ class Freeing:
         So a pod goes only for what the node was freed for, if it is still low. The kubelet goes on
         where any threshold at all is met, by what it measured before (synchronize).
         """
-        judge, circumstances = self._parts.judge, self._circumstances()
-        planned = judge.judge(after, circumstances)
-        if planned.report.starved != judged.report.starved:
+        planned = self._judge(after, None)
+        is_same = planned.report.starved == judged.report.starved
+        if not is_same or planned.report.reclaim != self._steps:
             return planned
-        return judge.judge(after, circumstances, again=after)
+        return self._judge(after, after)
 
-    async def _free(self, judged: Judged) -> Reading:
+    async def _free(self, steps: Sequence[ReclaimStep]) -> Reading:
         """What is measured afterwards."""
-        await self._reclaimer.free(judged.report.reclaim)
+        await self._reclaimer.free(steps)
         try:
             async with asyncio.timeout(_TO_MEASURE):
                 return await self._parts.source.read_anew(self._parts.facts.pods)

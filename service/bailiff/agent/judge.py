@@ -60,6 +60,8 @@ class Circumstances(NamedTuple):
         refused: UIDs of pods whose eviction was refused a moment ago, so that others go.
         set_aside: UIDs of pods that do not go for limits of their own, see Outside.
         only_without_reclaim: see Outside.
+        aside: see Outside, besides those of the reading.
+        hard_only: see Outside.
     """
 
     node: Node | None
@@ -71,6 +73,8 @@ class Circumstances(NamedTuple):
     refused: frozenset[str] = frozenset()
     set_aside: frozenset[str] = frozenset()
     only_without_reclaim: bool = False
+    aside: frozenset[Signal] = frozenset()
+    hard_only: bool = False
 
 
 class Judged(NamedTuple):
@@ -159,7 +163,8 @@ class Judge:
             refused=circumstances.refused,
             set_aside=circumstances.set_aside | circumstances.refused,
             only_without_reclaim=circumstances.only_without_reclaim,
-            old=reading.old,
+            aside=reading.aside | circumstances.aside,
+            hard_only=circumstances.hard_only,
         )
         # Measured where somebody needs it, and once.
         measured = cache(reading.pods)
@@ -181,24 +186,26 @@ class Judge:
             unmeasured=len(planned.unmeasured),
         )
 
-    def take(self, judged: Judged, elapsed: float) -> Judged:
+    def why_it_waits(self, judged: Judged, elapsed: float) -> str:
+        """For which pod that the API does not tell of nobody goes yet; empty: for none.
+
+        To be asked once about each round that may count.
+        """
+        stranger = self._strangers.waited_for(judged.strangers, elapsed)
+        return "" if stranger is None else describe(stranger)
+
+    def take(self, judged: Judged, elapsed: float) -> None:
         """This round counts: the next one goes on by what it leaves.
 
         A round takes its victims for gone. Here a cool-down begins when somebody went, see `went`.
-
-        Returns:
-            The same; without its victims where pods are waited for that the API does not tell of.
         """
         before, after = judged.before.last_eviction_at, judged.report.next.last_eviction_at
         last = before and after and min(before, after)
         self.state = replace(judged.report.next, last_eviction_at=last)
         self._judged_at = elapsed
-        self._measured, self._remembered = measured_at(judged.reading.node), ""
+        self._measured, self._remembered = _measured_at(judged.reading.node), ""
         if self._layout is None and tells_layout(judged.reading.node):
             self._layout = judged.report.layout
-        stranger = self._strangers.waited_for(judged.strangers, elapsed)
-        # A pod that has ended uses its memory for a moment only.
-        return judged if stranger is None else judged.waiting(describe(stranger), look_soon=True)
 
     def went(self, now: datetime) -> None:
         """Somebody went by rank, so that a cool-down begins where there is one.
@@ -249,7 +256,7 @@ class Judge:
         """A threshold counts as met without a break only while somebody looks."""
         memory = memory_of(self._remembered)
         if memory is not None:
-            return memory.resumed(moment.now, measured_at(reading.node), self._longest_break)
+            return memory.resumed(moment.now, _measured_at(reading.node), self._longest_break)
         last = self._judged_at
         if last is None or moment.elapsed - last <= self._longest_break:
             return self.state
@@ -273,6 +280,12 @@ def _marks(thresholds: Iterable[Threshold], node: NodeStats) -> Mapping[str, tup
     by_signal = ((NODE, Signal.MEMORY_AVAILABLE), (PODS, Signal.ALLOCATABLE_MEMORY_AVAILABLE))
     found = {of: marks[signal] for of, signal in by_signal if signal in marks}
     return found | {PODS_FOR_NODE: marks_for_pods(marks, node)}
+
+
+def _measured_at(node: NodeStats) -> datetime | None:
+    """When its memory was: a disk that stands still ends no grace period."""
+    memory = None if node.memory is None else node.memory.time
+    return memory or measured_at(node)
 
 
 def oldest(pods: Sequence[Pod]) -> tuple[Pod, ...]:

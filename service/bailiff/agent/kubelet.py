@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bailiff.agent.reading import Reading, ReadingError
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 # Seconds. A kubelet that is well answers within one; a round waits for no other.
 _TIMEOUT = 5.0
+# Seconds for which a clock that was set is one that was set lately; and a step that is none.
+_SET_LATELY = 300.0
+_RUNS_BESIDE = timedelta(seconds=1)
 # It measures file systems every 10 s (cadvisor's housekeeping), so that what it says is up to so
 # old, and as much again while it is busy.
 _NEW_WITHIN = 60.0
@@ -48,6 +52,9 @@ class Kubelet:
         self._wire = wire
         self._node = node
         self._clock = clock
+        # By how much the wall clock is ahead of elapsed time, and when that has changed.
+        self._runs = clock.now() - timedelta(seconds=clock.elapsed())
+        self._set_at = float("-inf")
 
     async def measured(self) -> MeasuredNode:
         """Its summary; takes the right `get` on `nodes/stats`."""
@@ -57,6 +64,7 @@ class Kubelet:
 
     async def read(self, pods: Sequence[Pod]) -> Reading:  # noqa: ARG002 - the port's
         """See Source."""
+        self._was_set_lately()
         found = await self.measured()
 
         def of_pods() -> Sequence[PodStats]:
@@ -69,13 +77,30 @@ class Kubelet:
         """See Source. Asked again until the file systems have been measured after now."""
         since = self._clock.now()
         until = self._clock.elapsed() + _NEW_WITHIN
+        first = reading = await self.read(pods)
         while True:
-            reading = await self.read(pods)
-            if is_measured_after(reading.node, since):
+            # Where a clock was set lately its times say nothing: it has to tell others.
+            is_other = not self._was_set_lately() or is_another(reading.node, first.node)
+            if is_other and is_measured_after(reading.node, since):
                 return reading
             if self._clock.elapsed() >= until:
                 raise ReadingError("not_new", "nothing was measured since the node was freed")
             await asyncio.sleep(_LOOK_EVERY)
+            reading = await self.read(pods)
+
+    def _was_set_lately(self) -> bool:
+        """Whether the wall clock was."""
+        elapsed = self._clock.elapsed()
+        runs = self._clock.now() - timedelta(seconds=elapsed)
+        if abs(runs - self._runs) > _RUNS_BESIDE:
+            self._set_at = elapsed
+        self._runs = runs
+        return elapsed - self._set_at < _SET_LATELY
+
+    @property
+    def disks_lag(self) -> bool:
+        """See Source: whoever waits asks for something new, see Departures."""
+        return False
 
     def layout(self) -> FileSystemLayout | None:
         """See Source: a summary does not say."""
@@ -106,15 +131,26 @@ class Kubelet:
             raise ReadingError("kubelet", f"the kubelet: {error.message}") from error
 
 
+def is_another(node: NodeStats, before: NodeStats) -> bool:
+    """Whether each file system was measured at another time than before."""
+    pairs = zip(_disk_times(node), _disk_times(before), strict=True)
+    return all(time is None or time != last for time, last in pairs)
+
+
 def is_measured_after(node: NodeStats, since: datetime) -> bool:
     """Whether the file systems were measured after this instant; no time counts as after.
 
     It tells times in whole seconds, cut off: one that is later is later in truth.
     """
-    runtime = node.runtime
-    parts = (node.fs, None if runtime is None else runtime.image_fs)
-    times = [one.time for one in parts if one is not None and one.time is not None]
-    return all(time > since for time in times)
+    return all(time is None or time > since for time in _disk_times(node))
+
+
+def _disk_times(node: NodeStats) -> tuple[datetime | None, datetime | None]:
+    images = None if node.runtime is None else node.runtime.image_fs
+    return (
+        None if node.fs is None else node.fs.time,
+        None if images is None else images.time,
+    )
 
 
 @contextmanager

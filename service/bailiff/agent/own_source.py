@@ -35,7 +35,7 @@ _FOR_VOLUMES = 20.0
 # Seconds between two questions to a kubelet, and until it is told of that it does not answer.
 _ASK_EVERY = 10.0
 _PASSES_WITHIN = 60.0
-_KUBELET = "the kubelet, so that disks are not measured"
+_KUBELET = "the kubelet, so that disks stand still"
 # Not as of one that was not measured, which would go first.
 _NOTHING = MemoryStats(usage_bytes=0, working_set_bytes=0, rss_bytes=0)
 
@@ -108,6 +108,11 @@ class OwnSource:
         self._pods = tuple(pods)
         await self._measure_disks()
         return await self.read(pods)
+
+    @property
+    def disks_lag(self) -> bool:
+        """See Source."""
+        return False
 
     def layout(self) -> FileSystemLayout | None:
         """See Source."""
@@ -212,6 +217,11 @@ class FresherMemory:
         self._take(await self._kubelet.read_anew(pods))
         return await self.read(pods)
 
+    @property
+    def disks_lag(self) -> bool:
+        """See Source: the cgroup of a pod is gone before the kubelet measures anew."""
+        return True
+
     def layout(self) -> FileSystemLayout | None:
         """See Source: by the sizes that the kubelet tells."""
         return None
@@ -230,6 +240,8 @@ class FresherMemory:
             await asyncio.sleep(_ASK_EVERY)
 
     def _take(self, reading: Reading) -> None:
+        """Go by this from now on; one whose pods cannot be read would fail in each round."""
+        reading.pods()
         self._told, self._told_at = reading, self._clock.elapsed()
         self._standing.complain(_KUBELET, "")
 
@@ -239,7 +251,7 @@ class FresherMemory:
             self._standing.complain(_KUBELET, error.message)
         )
         if is_news:
-            self._log.warning("disks are not measured", why=error.message)
+            self._log.warning("the kubelet does not answer", why=error.message)
 
 
 def _fresher(told: Reading | None, own: Reading) -> Reading:

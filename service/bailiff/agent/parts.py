@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bailiff.agent.aging import Aging
     from bailiff.agent.evicting import Evictor
     from bailiff.agent.judge import Judge
     from bailiff.agent.log import Log
     from bailiff.agent.metrics import AgentMetrics
     from bailiff.agent.node_facts import NodeFacts
     from bailiff.agent.notices.notifier import Notifier
-    from bailiff.agent.reading import Reclaimer, Source
+    from bailiff.agent.reading import Reclaimer
     from bailiff.agent.remembering import Remembering
     from bailiff.agent.settings import AgentSettings
     from bailiff.agent.standing import Standing
@@ -28,7 +29,7 @@ class Parts:
     Attributes:
         settings: the operator's.
         clock: of the machine.
-        source: measures the node.
+        source: measures the node; what is old in it is told.
         facts: what the API server, and the kubelet, say of it.
         judge: plans.
         reclaimer: frees what can be freed without a pod; None: nothing can be.
@@ -44,7 +45,7 @@ class Parts:
 
     settings: AgentSettings
     clock: Clock
-    source: Source
+    source: Aging
     facts: NodeFacts
     judge: Judge
     reclaimer: Reclaimer | None

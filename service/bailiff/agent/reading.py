@@ -37,14 +37,14 @@ class Reading(NamedTuple):
         pods: tells what was measured of its pods, where somebody needs that; raises ReadingError.
         mem_available: what the kernel estimates; None: it was not asked.
         without_huge_pages: what is set aside for huge pages has been taken off already.
-        old: signals that stand still.
+        aside: signals for which nobody goes by it, as of disks that stand still.
     """
 
     node: NodeStats
     pods: Callable[[], Sequence[PodStats]]
     mem_available: MemoryAvailable | None = None
     without_huge_pages: bool = False
-    old: frozenset[Signal] = frozenset()
+    aside: frozenset[Signal] = frozenset()
 
 
 class Source(Protocol):
@@ -64,6 +64,11 @@ class Source(Protocol):
         Raises:
             ReadingError: nothing could be, or nothing new within a minute.
         """
+        ...
+
+    @property
+    def disks_lag(self) -> bool:
+        """What it says of disks may be of before a pod left that has left."""
         ...
 
     def layout(self) -> FileSystemLayout | None:

@@ -8,7 +8,7 @@ half a minute at most, and then the next round at once.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bailiff.agent.departures import LEAVES, Departures
 from bailiff.agent.evictions import Evictions
@@ -18,6 +18,7 @@ from bailiff.agent.reading import ReadingError
 from bailiff.clock import Moment, SteadyTime
 from bailiff.decisions.cost import FactsError
 from bailiff.decisions.pressure.findings import went_by_rank
+from bailiff.decisions.pressure.signals import MEMORY_SIGNALS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +46,8 @@ class Rounds:
             parts.source, parts.facts, parts.clock, parts.log, self._ends.is_set
         )
         self._evictions = Evictions(parts, self._departures, self._steady)
+        self._has_looked_back = False
+        self._freeing: Freeing | None = None
 
     def end(self) -> None:
         """No more rounds: `run` returns as soon as an eviction that is under way has ended."""
@@ -54,15 +57,19 @@ class Rounds:
     async def run(self) -> None:
         """Rounds until `end` is called."""
         pause = 0.0
-        while not self._ends.is_set():
-            by, ago = await self._parts.wake.wait(pause)
-            if self._ends.is_set():
-                return
-            self._parts.metrics.begun(by, ago)
-            began = self._parts.clock.monotonic()
-            self._parts.log.debug("round", by=sorted(by), monotonic=began)
-            pause = await self.one()
-            self._parts.standing.rounded()
+        try:
+            while not self._ends.is_set():
+                by, ago = await self._parts.wake.wait(pause)
+                if self._ends.is_set():
+                    return
+                self._parts.metrics.begun(by, ago)
+                began = self._parts.clock.monotonic()
+                self._parts.log.debug("round", by=sorted(by), monotonic=began)
+                pause = await self.one()
+                self._parts.standing.rounded()
+        finally:
+            if self._freeing is not None:
+                await self._freeing.close()
 
     async def one(self) -> float:
         """One round, with what it comes to; seconds until the next is due by time."""
@@ -91,9 +98,11 @@ class Rounds:
         """
         parts = self._parts
         parts.facts.check()
-        await self._departures.of_before(self._say_who_leaves)
-        reading = await parts.source.read(parts.facts.pods)
-        judged = parts.judge.judge(reading, self._circumstances())
+        if not self._has_looked_back:
+            self._has_looked_back = True
+            parts.evictor.announced.recall(parts.facts.pods)
+            await self._departures.of_before(self._say_who_leaves)
+        judged = self._judge(await parts.source.read(parts.facts.pods))
         if judged.report.reclaim and not judged.victims and parts.reclaimer is not None:
             return await self._freed(judged, parts.reclaimer)
         parts.standing.complain(_FREEING, "")
@@ -109,14 +118,8 @@ class Rounds:
         parts = self._parts
         # It may take minutes until something counts.
         self._tell(judged)
-        freeing = Freeing(
-            *(parts, reclaimer, self._circumstances),
-            apart=self._apart,
-            count=self._count,
-            ends=self._ends.is_set,
-        )
         try:
-            freed = await freeing.until_done(judged)
+            freed = await self._reclaiming(reclaimer).until_done(judged)
         except ReadingError as error:
             # Nobody goes for the disk; memory, processes, grace periods and conditions go on.
             if parts.standing.complain(_FREEING, error.message):
@@ -126,22 +129,45 @@ class Rounds:
         parts.standing.complain(_FREEING, "")
         return freed
 
+    def _reclaiming(self, reclaimer: Reclaimer) -> Freeing:
+        """The one for all rounds: what it frees goes on while somebody is evicted."""
+        if self._freeing is None:
+            self._freeing = Freeing(
+                *(self._parts, reclaimer),
+                judge=self._judge,
+                apart=self._apart,
+                count=self._count,
+                ends=self._ends.is_set,
+            )
+        return self._freeing
+
     def _apart(self, reading: Reading) -> Judged:
         """A round for all but what the node would be freed for first, where somebody goes for it.
 
         Raises:
             FactsError: see `_plan`.
         """
-        judge, circumstances = self._parts.judge, self._circumstances()
-        others = judge.judge(reading, circumstances._replace(only_without_reclaim=True))
-        return others if others.victims else judge.judge(reading, circumstances)
+        others = self._judge(reading, only_without_reclaim=True)
+        return others if others.victims else self._judge(reading)
+
+    def _judge(self, reading: Reading, again: Reading | None = None, **only: Any) -> Judged:  # noqa: ANN401 - of Circumstances
+        """A round, and not for a soft threshold while somebody leaves for one."""
+        judge, circumstances = self._parts.judge, self._circumstances()._replace(**only)
+        judged = judge.judge(reading, circumstances, again)
+        if not _has_time(judged) or not self._departures.are_under_way():
+            return judged
+        hard = judge.judge(reading, circumstances._replace(hard_only=True), again)
+        return hard if hard.victims else judged.waiting(LEAVES)
 
     def _count(self, judged: Judged) -> Judged:
         """This plan counts: the next goes on by what it leaves, and it is told."""
-        parts = self._parts
-        judged = parts.judge.take(judged, parts.clock.elapsed())
-        if _has_time(judged) and self._departures.are_under_way():
-            judged = judged.waiting(LEAVES)
+        parts, elapsed = self._parts, self._parts.clock.elapsed()
+        why = parts.judge.why_it_waits(judged, elapsed)
+        if why:
+            # A pod that has ended uses its memory for a moment only; for the rest nobody waits.
+            others = self._judge(judged.reading, aside=MEMORY_SIGNALS)
+            judged = others if others.victims else judged.waiting(why, look_soon=True)
+        parts.judge.take(judged, elapsed)
         self._tell(judged)
         parts.remembering.note(parts.judge.note(self._steady.now()))
         return judged
@@ -157,7 +183,7 @@ class Rounds:
             wall=parts.clock.now(),
             found_layout=parts.source.layout(),
             refused=self._evictions.refused.now(),
-            set_aside=self._evictions.set_aside.now(),
+            set_aside=self._evictions.set_aside_now(),
         )
 
     def _lose_sight(self, reason: str, why: str) -> float:

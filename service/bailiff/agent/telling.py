@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bailiff.actions.event_bodies import Regarding
 from bailiff.actions.node_conditions import status_body
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from bailiff.decisions.decision import EventNote, Finding
     from bailiff.kinds import Pod
     from bailiff.kinds.node_status import NodeCondition
+
+_T = TypeVar("_T")
 
 # Whose Events these are, and the conditions: upstream's controller of all this.
 _COMPONENT = "kubelet"
@@ -134,7 +136,9 @@ class Teller:
         await self._evictor.announced.take_back()
         await self._remembering.tell(self._evictor, self._clock.now())
         while self._evictions:
-            await self._evictor.record(*self._evictions.popleft())
+            first = self._evictions[0]
+            await self._evictor.record(*first)
+            _done_with(self._evictions, first)
         # One of the two that fails keeps the other from nothing.
         await self._try("Events", self._write_events(self._actions))
         await self._try("the node's conditions", self._write_conditions(self._actions))
@@ -157,13 +161,15 @@ class Teller:
         meta = node.metadata
         about = Regarding(api_version="v1", kind="Node", name=meta.name, uid=meta.uid)
         while self._events:
-            note, at = self._events.popleft()
+            first = self._events[0]
             try:
-                await actions.report(about, note, at, _COMPONENT)
+                await actions.report(about, *first, _COMPONENT)
             except ClusterError as error:
-                if answer_in(error, meta.name) is not Answer.NO:
-                    self._events.appendleft((note, at))
+                if answer_in(error, meta.name) not in (Answer.AWAY, Answer.BUSY):
+                    # It may never be taken, and keeps those behind it.
+                    _done_with(self._events, first)
                 raise
+            _done_with(self._events, first)
             wrote = True
         return wrote
 
@@ -181,3 +187,9 @@ class Teller:
         )
         self._published, self._beat = conditions, elapsed
         return True
+
+
+def _done_with(waiting: deque[_T], first: _T) -> None:
+    """It waits no more; others may have pushed it out meanwhile."""
+    if waiting and waiting[0] is first:
+        waiting.popleft()

@@ -131,7 +131,8 @@ class Agent:
         try:
             await _until(stop, made.rounds, made.beside)
             self._log.info("agent ends")
-            # What was noted last, such as the Event of an eviction.
+            # What was noted last, such as the Event of an eviction; and nobody goes any more.
+            parts.evictor.announced.only(())
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_FOR_LAST_WORDS):
                     await parts.teller.write()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -83,7 +85,14 @@ def assemble(
     metrics = AgentMetrics(standing.since_round, on_paper=settings.on_paper)
     facts = _facts(settings, cluster, kubelet, standing, wake, clock, log)
     path = Path(settings.state_file) if settings.state_file else None
-    file = StateFile(path, log, partial(standing.complain, "the state file"))
+    loop = asyncio.get_running_loop()
+
+    def complain(why: str) -> None:
+        """Of the writer's thread; at the end nobody asks any more."""
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(standing.complain, "the state file", why)
+
+    file = StateFile(path, log, complain)
     file.lock()
     writes = BackgroundWrites(file)
     remembering = Remembering(writes, on_paper=settings.on_paper)

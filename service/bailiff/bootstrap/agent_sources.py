@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from bailiff.agent.containers import Containers
     from bailiff.agent.kubelet import Kubelet
     from bailiff.agent.log import Log
-    from bailiff.agent.reading import Source
     from bailiff.agent.readings.places import Places
     from bailiff.agent.settings import AgentSettings
     from bailiff.agent.standing import Standing
@@ -33,7 +32,7 @@ _ASK_AGAIN = 5.0
 class Sources(NamedTuple):
     """Who measures the node, and what is to run beside the rounds for that."""
 
-    source: Source
+    source: Aging
     beside: tuple[Program, ...]
 
 

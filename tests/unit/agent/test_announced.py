@@ -8,7 +8,14 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from bailiff.cluster import ForbiddenError, NotFoundError, TooManyRequestsError, UnreachableError
+from bailiff.cluster import (
+    ForbiddenError,
+    NotFoundError,
+    RequestTimeoutError,
+    ServerError,
+    TooManyRequestsError,
+    UnreachableError,
+)
 from bailiff.decisions.pressure.findings import TERMS, evicted_at
 from bailiff.kinds import Pod
 from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, pressed
@@ -133,3 +140,67 @@ async def test_a_proxy_s_404_is_no_pod_that_is_gone(monkeypatch):
     async with scene.running():
         await asyncio.sleep(5)
         assert scene.facts.pods == (HOG, CALM)
+
+
+async def test_a_condition_whose_answer_did_not_come_is_taken_back_as_well(monkeypatch):
+    """The write may have been carried out."""
+    scene = pressed()
+
+    async def set_status(pod, terms, now):
+        raise RequestTimeoutError("no answer within 5 s")
+
+    monkeypatch.setattr(scene.api, "set_status", set_status)
+    async with scene.running():
+        await asyncio.sleep(1)
+        scene.node.uses = {"hog": 10 * MIB}
+        await asyncio.sleep(10)
+    assert done(scene, "hog") == ["reset"]
+
+
+async def test_what_an_agent_of_before_has_announced_is_taken_back_unless_the_pod_goes():
+    scene = pressed()
+    now = scene.clock.now()
+    scene.tell_pods(announced(HOG, now), announced(CALM, now))
+    async with scene.running():
+        await asyncio.sleep(30)
+    assert scene.api.deleted == ["hog"]
+    assert "reset" not in done(scene, "hog")
+    assert done(scene, "calm") == ["reset"]
+
+
+async def test_what_is_announced_again_while_it_is_taken_back_is_taken_back_once_more(monkeypatch):
+    scene = pressed()
+    refuses(scene, monkeypatch, TooManyRequestsError("busy", status=429))
+    real, holds = scene.api.reset_condition, asyncio.Event()
+
+    async def reset_condition(pod, condition, now):
+        await holds.wait()
+        await real(pod, condition, now)
+
+    monkeypatch.setattr(scene.api, "reset_condition", reset_condition)
+    async with scene.running():
+        await asyncio.sleep(1)
+        for uses in (10, 940, 10):
+            scene.node.uses = {"hog": uses * MIB, "calm": MIB}
+            scene.wake.notice("usage")
+            await asyncio.sleep(0.5)
+        holds.set()
+        await asyncio.sleep(30)
+    assert done(scene, "hog")[-1] == "reset"
+    assert done(scene, "hog").count("reset") == 2
+
+
+async def test_who_fails_six_times_is_tried_on_paper_before_the_next_try(monkeypatch):
+    scene = pressed()
+    failed = ServerError("failed calling webhook", status=500)
+
+    async def try_delete(pod):
+        raise failed
+
+    refuses(scene, monkeypatch, failed)
+    monkeypatch.setattr(scene.api, "try_delete", try_delete)
+    async with scene.running():
+        await asyncio.sleep(20)
+        first = done(scene, "hog").count("status")
+        await asyncio.sleep(300)
+    assert done(scene, "hog").count("status") == first

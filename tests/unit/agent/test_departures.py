@@ -116,6 +116,24 @@ async def test_for_a_soft_threshold_nobody_else_goes_before_the_grace_period_is_
         assert scene.api.deleted == ["first", "second"]
 
 
+async def test_for_one_that_was_unseen_a_soft_threshold_waits_until_the_api_says_so(monkeypatch):
+    first, second = pod("first", priority=-1), pod("second")
+    first = replace(first, spec=replace(first.spec, termination_grace_period_seconds=120))
+    limits = replace(soft("10s"), eviction_max_pod_grace_period=120)
+    scene = AgentScene(first, second, configuration=limits)
+    scene.node.uses = {"first": 300 * MIB, "second": 620 * MIB}
+    scene.stays_in_the_api = {"first"}
+    has_gone = scene.node.has_gone
+    monkeypatch.setattr(scene.node, "has_gone", lambda uid: uid == "uid-first" or has_gone(uid))
+    async with scene.running():
+        await asyncio.sleep(11)
+        assert scene.api.deleted == ["first"]
+        scene.node.uses["first"] = 300 * MIB
+        scene.tell_pods(replace(first, status=replace(first.status, phase="Failed")), second)
+        await asyncio.sleep(90)
+    assert scene.api.deleted == ["first"]
+
+
 async def test_who_lay_there_evicted_before_a_shadow_began_is_no_miss():
     scene = AgentScene(shadow=True)
     scene.facts._listed = False

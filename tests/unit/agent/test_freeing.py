@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
 
 import pytest
-from msgspec.structs import replace
 
-from bailiff.agent.kubelet import Kubelet
-from bailiff.agent.own_source import FresherMemory
+from bailiff.cluster import TooManyRequestsError
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
-from bailiff.kinds.stats import RuntimeStats
-from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, low_disk
-
-if TYPE_CHECKING:
-    from bailiff.agent.own_source import OwnSource
-    from bailiff.cluster.kubelets.summaries import MeasuredNode
-    from bailiff.cluster.wire import Wire
-    from bailiff.kinds.stats import FsStats
+from tests.harness.agent_scene import CALM, HOG, MIB, low_disk
+from tests.harness.slow_kubelet import measured_by_kubelet
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -224,6 +213,39 @@ async def test_while_an_unknown_pod_is_waited_for_there_is_a_look_each_second():
         assert len(scene.node.looks) - before >= 4
 
 
+async def test_what_is_freed_goes_on_while_somebody_cannot_be_evicted():
+    """Else it would begin anew with each round, and never end."""
+    scene = low_disk(configuration=disk_and({"pid.available": "10%"}))
+    scene.node.freeing_takes, scene.node.processes_left = 12.0, 20
+    scene.api.fails = TooManyRequestsError("busy", status=429)
+    async with scene.running():
+        await asyncio.sleep(60)
+    assert scene.node.garbage == 0
+    assert len(scene.node.freed) == 1
+
+
+async def test_a_look_that_sees_nothing_ends_no_freeing():
+    scene = low_disk()
+    scene.node.freeing_takes = 25.0
+    async with scene.running():
+        await asyncio.sleep(5)
+        scene.node.broken = "the summary did not come"
+        await asyncio.sleep(6)
+        scene.node.broken = ""
+        await asyncio.sleep(20)
+        assert scene.standing.complaints == []
+    assert len(scene.node.freed) == 1
+    assert scene.node.garbage == 0
+
+
+async def test_why_nobody_goes_while_the_node_is_freed_is_told():
+    scene = low_disk()
+    scene.node.freeing_takes = 100.0
+    async with scene.running():
+        await asyncio.sleep(15)
+        assert scene.standing.describe()["reason"] == "ReclaimFirst"
+
+
 async def test_what_the_agent_sees_is_told_while_it_frees_for_the_first_time():
     scene = low_disk()
     scene.node.freeing_takes = 100.0
@@ -233,23 +255,6 @@ async def test_what_the_agent_sees_is_told_while_it_frees_for_the_first_time():
         assert "DiskPressure" in scene.standing.describe()["conditions"]
 
 
-class SlowKubelet(Kubelet):
-    """It measures the disk every ten seconds, and hands out what it has measured last."""
-
-    def __init__(self, scene: AgentScene, phase: float) -> None:
-        super().__init__(cast("Wire", None), "node", scene.clock)
-        self._node_of, self._began, self._phase = scene.node, scene.clock.now(), phase
-
-    async def measured(self) -> MeasuredNode:
-        node = (await self._node_of.read(())).node
-        steps = int((self._clock.elapsed() - self._phase) // 10)
-        at = self._began + timedelta(seconds=int(steps * 10 + self._phase))
-        disk = replace(cast("FsStats", node.fs), time=at)
-        runtime = RuntimeStats(image_fs=disk, container_fs=disk)
-        whole = replace(node, fs=disk, runtime=runtime)
-        return cast("MeasuredNode", SimpleNamespace(node=whole, pods=()))
-
-
 @pytest.mark.parametrize("every", [0.1, 1.0])
 @pytest.mark.parametrize("phase", [9.3, 9.6, 9.9])
 async def test_what_is_noticed_all_the_time_takes_no_measurement_from_a_freeing(phase, every):
@@ -257,16 +262,9 @@ async def test_what_is_noticed_all_the_time_takes_no_measurement_from_a_freeing(
     scene = low_disk(HOG, CALM)
     scene.node.uses, scene.node.garbage = {"hog": 20 * MIB, "calm": 10 * MIB}, 0
     scene.node.freeing_takes = 0.5
-    kubelet = SlowKubelet(scene, phase)
-    own = cast("OwnSource", scene.node)
-    source = FresherMemory(kubelet, own, scene.standing, scene.clock, scene.log)
-    scene.measure_by(source)
-    asking = asyncio.create_task(source.run())
-    async with scene.running():
+    async with measured_by_kubelet(scene, phase), scene.running():
         async with asyncio.timeout(120):
             while not scene.api.deleted:
                 scene.wake.notice("stall")
                 await asyncio.sleep(every)
-    asking.cancel()
-    await asyncio.gather(asking, return_exceptions=True)
     assert scene.api.deleted == ["hog"]

@@ -50,7 +50,7 @@ async def test_those_over_limits_of_their_own_keep_no_memory_without_the_api_ser
     scene.node.uses["calm"] += 950 * MIB - sum(scene.node.uses.values())
     scene.api.fails, scene.api.takes = UnreachableError("no connection"), 5.0
     async with scene.running():
-        await asyncio.sleep(20)
+        await asyncio.sleep(30)
     assert [who for who, _ in scene.stopper.stopped] == ["hog"]
 
 

@@ -149,7 +149,7 @@ async def test_no_round_waits_for_a_kubelet_and_after_a_minute_it_is_told_of(clo
     reading = await source.read(())
     assert reading.node.fs is not None
     assert reading.node.memory.available_bytes == 600
-    assert any("disks are not measured" in one for one in standing.complaints)
+    assert any("disks stand still" in one for one in standing.complaints)
     wire.measures()
     await asyncio.sleep(10)
     assert (await source.read(())).node.fs is not None

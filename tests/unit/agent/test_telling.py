@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from bailiff.cluster import ForbiddenError, UnreachableError
+from bailiff.bootstrap.agent import _until
+from bailiff.cluster import ForbiddenError, NotFoundError, UnreachableError
 from bailiff.kinds.node import Node, NodeMeta
 from tests.harness.agent_scene import MIB, AgentScene, pressed
 
@@ -79,6 +80,33 @@ async def test_an_event_that_is_refused_keeps_no_condition_unwritten(monkeypatch
         assert any("about Events: cannot create" in one for one in scene.standing.complaints)
     # Each was tried once.
     assert tries == 2
+
+
+async def test_an_event_that_can_never_be_written_keeps_no_other(monkeypatch):
+    """As of a namespace that is gone."""
+    scene = publishing()
+    real = scene.api.report
+
+    async def report(about, note, at, component):
+        if note.reason == "EvictionThresholdMet":
+            raise NotFoundError("no namespace", status=404)
+        await real(about, note, at, component)
+
+    monkeypatch.setattr(scene.api, "report", report)
+    async with scene.running():
+        await asyncio.sleep(30)
+    assert reasons(scene) == ["NodeHasInsufficientMemory"]
+
+
+async def test_an_event_that_is_under_way_at_the_end_is_not_lost():
+    scene = pressed()
+    scene.api.takes = 0.05
+    stop = asyncio.Event()
+    # After the delete, and its phase.
+    asyncio.get_running_loop().call_later(0.17, stop.set)
+    await _until(stop, scene.rounds, (scene.teller.run,))
+    await scene.teller.write()
+    assert ("Evicted", "hog") in scene.api.events
 
 
 async def test_an_event_that_failed_is_tried_again(monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -237,3 +238,30 @@ async def test_an_address_that_is_none_is_told_of(host):
     async with await connecting.connect(read, LoopClock(), log) as cluster:
         with pytest.raises(ConfigError, match="GET /x: the server's address is none"):
             await cluster.send(GET)
+
+
+async def test_a_kept_connection_that_is_silent_is_no_server_that_is_away():
+    """The next try, which is the sender's to make, goes by a new one."""
+    connections = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        is_first, answered = connections == 1, False
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                await reader.readuntil(b"\r\n\r\n")
+                if is_first and answered:
+                    await reader.read()
+                    break
+                writer.write(OK)
+                answered = True
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    at = server.sockets[0].getsockname()[1]
+    async with server, await client(at, request_timeout=0.2) as cluster:
+        await cluster.send(GET)
+        with pytest.raises(UnreachableError, match="a connection that was kept is silent"):
+            await cluster.send(Request("DELETE", "/x"))
+        assert await cluster.send(Request("DELETE", "/x")) == b"ok"

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from bailiff.cluster import (
+    RequestTimeoutError,
     ServerError,
     UnreachableError,
 )
@@ -86,6 +87,40 @@ async def test_a_soft_threshold_stops_no_containers():
         await asyncio.sleep(20)
     assert len(scene.node.looks) > 3
     assert scene.stopper.stopped == []
+
+
+async def test_one_whose_containers_cannot_be_stopped_keeps_no_other(monkeypatch):
+    scene = pressed(stops=True)
+    scene.api.fails = UnreachableError("no connection")
+    real = scene.stopper.stop
+
+    async def stop(pod, grace):
+        return False if pod.metadata.name == "hog" else await real(pod, grace)
+
+    monkeypatch.setattr(scene.stopper, "stop", stop)
+    async with scene.running():
+        await asyncio.sleep(30)
+    assert scene.stopper.stopped[:1] == [("calm", 1)]
+
+
+async def test_what_was_announced_of_one_that_was_stopped_is_not_taken_back(monkeypatch):
+    scene = pressed(stops=True)
+    real, fails = scene.api.delete, True
+
+    async def delete(pod, grace):
+        if fails:
+            raise RequestTimeoutError("no answer within 5 s")
+        await real(pod, grace)
+
+    monkeypatch.setattr(scene.api, "delete", delete)
+    async with scene.running():
+        await asyncio.sleep(0.5)
+        scene.node.uses = {"calm": 10 * MIB}
+        await asyncio.sleep(25)
+        fails = False
+        await asyncio.sleep(20)
+    assert ("reset", "hog") not in scene.api.done
+    assert scene.api.deleted == ["hog"]
 
 
 async def test_a_pod_without_containers_keeps_nobody_from_being_stopped():

@@ -110,8 +110,8 @@ class LeanWire:
         """See the port."""
         seconds = self._settings.request_timeout if within is None else within
         with _translated(request, seconds):
-            async with asyncio.timeout(seconds):
-                connection, answer = await self._accepted(request)
+            async with asyncio.timeout(seconds) as patience:
+                connection, answer = await self._accepted(request, patience)
                 try:
                     body = await self._whole(request, connection, answer)
                 except BaseException:
@@ -125,25 +125,29 @@ class LeanWire:
     async def open(self, request: Request) -> Inflow:
         """See the port."""
         with _translated(request, self._settings.list_timeout):
-            async with asyncio.timeout(self._settings.list_timeout):
-                connection, answer = await self._accepted(request)
+            async with asyncio.timeout(self._settings.list_timeout) as patience:
+                connection, answer = await self._accepted(request, patience)
         return Inflow(request, connection, answer, self._settings.watch_idle_timeout)
 
-    async def _accepted(self, request: Request) -> tuple[Connection, Incoming]:
+    async def _accepted(
+        self, request: Request, patience: asyncio.Timeout
+    ) -> tuple[Connection, Incoming]:
         """The answer to a request that was taken; raises what a refusal means."""
         if self._closed:
             raise UnreachableError("the client is closed")
         login = await self._credentials.current()
         try:
-            return await self._taken(request, login)
+            return await self._taken(request, login, patience)
         except UnauthorizedError:
             renewed = await self._credentials.after_rejection(login)
             if renewed is None:
                 raise
-        return await self._taken(request, renewed)
+        return await self._taken(request, renewed, patience)
 
-    async def _taken(self, request: Request, login: Login) -> tuple[Connection, Incoming]:
-        connection, answer = await self._asked(request, login)
+    async def _taken(
+        self, request: Request, login: Login, patience: asyncio.Timeout
+    ) -> tuple[Connection, Incoming]:
+        connection, answer = await self._asked(request, login, patience)
         if 200 <= answer.status < 300:
             return connection, answer
         try:
@@ -153,12 +157,20 @@ class LeanWire:
             answer.end()
         raise error_of(request.what, answer.status, body, answer.retry_after)
 
-    async def _asked(self, request: Request, login: Login) -> tuple[Connection, Incoming]:
+    async def _asked(
+        self, request: Request, login: Login, patience: asyncio.Timeout
+    ) -> tuple[Connection, Incoming]:
         head = _head(request, login)
         kept = self._kept_for(login)
         if kept is not None:
             try:
                 return await _begun(kept, request, head)
+            except asyncio.CancelledError:
+                if not patience.expired():
+                    raise
+                # What stands between has forgotten it, which says nothing of the server.
+                self._drop_kept()
+                raise ConnectionResetError("a connection that was kept is silent") from None
             except ConnectionError:
                 # The server may have closed it since, and the others that are kept as well.
                 self._drop_kept()

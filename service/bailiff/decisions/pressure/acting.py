@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from bailiff.decisions.pressure.choosing import Choice, DryRun, Starved, Victim, choose, hangs
+from bailiff.decisions.pressure.choosing import (
+    Choice,
+    DryRun,
+    Starved,
+    Victim,
+    choose,
+    hangs,
+    is_nearly_gone,
+)
 from bailiff.decisions.pressure.container_fs import with_container_fs
+from bailiff.decisions.pressure.grace import LEAST_SECONDS
 from bailiff.decisions.pressure.layout import reclaim_steps
 from bailiff.decisions.pressure.limits import over_their_limits, with_limits
 from bailiff.decisions.pressure.observations import met, observe
@@ -48,7 +57,7 @@ def act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[Threshold]) -> Rou
         return so_far
     dry = [_dry_run(facts, one, so_far, stats) for one in fresh if one.dry_run]
     so_far = replace(so_far, dry_runs=tuple(dry))
-    acting = [one for one in fresh if not one.dry_run and not _is_set_aside(facts, one)]
+    acting = [one for one in fresh if not one.dry_run and not _is_left_out(facts, one)]
     if not acting:
         return so_far
     if cools_down(so_far.state, facts.settings.cool_down_nanoseconds, facts.now):
@@ -59,17 +68,21 @@ def act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[Threshold]) -> Rou
     if facts.outside is None:
         return first
     # A kubelet stays with the first. Where nobody can go for that the next is not to wait for it.
-    others = (_act_upon(facts, so_far, one, stats) for one in in_order)
-    planned = chain((first,), others)
-    return next((one for one in planned if not _comes_to_nothing(one, victims)), first)
+    for planned in chain((first,), (_act_upon(facts, so_far, one, stats) for one in in_order)):
+        if _comes_to_something(planned, victims):
+            return planned
+    return first
 
 
-def _comes_to_nothing(planned: RoundPlan, held: Collection[Victim]) -> bool:
-    """Nobody goes for what is starved, and nothing else is done or waited for."""
-    is_done = planned.relieved or planned.waits_for_reclaim
-    return not (is_done or planned.releasing or planned.ends_first) and (
-        len(planned.victims) == len(held)
-    )
+def _comes_to_something(planned: RoundPlan, held: Collection[Victim]) -> bool:
+    """Somebody goes for what is starved, or the node is freed, or who ends is waited for.
+
+    No hard threshold waits for one that goes for a soft one, and has its time.
+    """
+    if len(planned.victims) > len(held) or planned.relieved or planned.waits_for_reclaim:
+        return True
+    is_hard = planned.starved is not None and planned.starved.is_hard
+    return is_hard and (bool(planned.releasing) or planned.ends_first)
 
 
 def _act_upon(
@@ -117,16 +130,21 @@ def _is_passed_over(facts: RoundFacts, pod: Pod) -> bool:
     outside = facts.outside
     if outside is None:
         return False
-    return pod.metadata.uid in outside.set_aside or hangs(pod, outside.now)
+    ends = pod.is_terminating and (
+        hangs(pod, outside.now) or is_nearly_gone(pod, LEAST_SECONDS, outside.now)
+    )
+    return ends or pod.metadata.uid in outside.set_aside
 
 
-def _is_set_aside(facts: RoundFacts, threshold: Threshold) -> bool:
+def _is_left_out(facts: RoundFacts, threshold: Threshold) -> bool:
     """Nobody goes for it at the moment, see Outside."""
     outside = facts.outside
     if outside is None:
         return False
+    if threshold.signal in outside.aside or (outside.hard_only and not threshold.is_hard):
+        return True
     is_freed_for = outside.only_without_reclaim and reclaim_steps(threshold.signal, facts.layout)
-    return threshold.signal in outside.old or bool(is_freed_for)
+    return bool(is_freed_for)
 
 
 def _go(facts: RoundFacts, victims: Iterable[Victim]) -> bool:

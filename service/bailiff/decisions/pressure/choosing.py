@@ -99,7 +99,8 @@ class Outside(NamedTuple):
         set_aside: UIDs of pods that do not go for limits of their own now; by rank they may.
         only_without_reclaim: nobody goes for anything that the node would be freed for first, since
             that is under way, or cannot be done; other thresholds do not wait for it.
-        old: signals that stand still, so that nobody goes for them; conditions go on by them.
+        aside: signals for which nobody goes now, as of disks that stand still; conditions go on.
+        hard_only: nobody goes for a soft threshold, since somebody is leaving for one.
     """
 
     now: datetime
@@ -107,7 +108,8 @@ class Outside(NamedTuple):
     refused: frozenset[str] = frozenset()
     set_aside: frozenset[str] = frozenset()
     only_without_reclaim: bool = False
-    old: frozenset[Signal] = frozenset()
+    aside: frozenset[Signal] = frozenset()
+    hard_only: bool = False
 
 
 class Starved(NamedTuple):
