@@ -51,13 +51,11 @@ class _Order(NamedTuple):
         terms: of it.
         grace_period_seconds: that the pod is given.
         at: when, in UTC.
-        is_told: its containers were stopped before, so that it is not taken back.
     """
 
     terms: EvictionTerms
     grace_period_seconds: int | None
     at: datetime
-    is_told: bool
 
 
 class Stopper(Protocol):
@@ -140,7 +138,7 @@ class Evictor:
             What it said; None: it has taken it.
         """
         try:
-            await self._by_api(pod, found, at, is_told=True)
+            await self._by_api(pod, found, at)
         except ClusterError as error:
             answer = answer_in(error, pod.metadata.name)
             if answer is Answer.NO:
@@ -181,15 +179,13 @@ class Evictor:
         self._said.pop(uid, None)
         self._said = dict([*self._said.items(), (uid, why)][-_MOST_KEPT:])
 
-    async def _by_api(
-        self, pod: Pod, found: Finding, at: datetime, *, is_told: bool = False
-    ) -> Fate:
+    async def _by_api(self, pod: Pod, found: Finding, at: datetime) -> Fate:
         terms = found.terms
         if terms is None:
             raise ValueError(f"{pod.key} is to go, and there are no terms for it")
         if self._actions is None:
             raise UnreachableError("no API server is known")
-        order = _Order(terms, found.grace_period_seconds, at, is_told)
+        order = _Order(terms, found.grace_period_seconds, at)
         try:
             async with asyncio.timeout(_FOR_REQUESTS):
                 try:
@@ -229,9 +225,8 @@ class Evictor:
         if pod.metadata.uid in self._denied:
             with contextlib.suppress(DryRunUnsupportedError):
                 await actions.try_delete(pod)
-        if not order.is_told:
-            # Before it is written: a write whose answer does not come may have been carried out.
-            self.announced.add(pod, terms)
+        # Before it is written: a write whose answer does not come may have been carried out.
+        self.announced.add(pod, terms)
         current = await actions.set_status(pod, terms, order.at)
         if current.is_finished:
             # It has ended by itself, and uses nothing any more.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
@@ -115,6 +116,22 @@ async def test_what_failed_is_not_tried_by_a_measurement_of_half_a_minute_ago():
         await asyncio.sleep(60)
         scene.api.fails = None
         await asyncio.sleep(20)
+    assert scene.api.deleted == []
+
+
+@pytest.mark.parametrize("seconds", [-20, -3600])
+async def test_a_clock_that_was_put_back_makes_no_measurement_of_before_new(seconds):
+    """Of what was freed nothing is known before the kubelet has measured once more."""
+    scene = full(reclaims=True)
+    scene.node.freeing_takes = 5.0
+    async with measured_by_kubelet(scene, 0.5), scene.running():
+        await asyncio.sleep(25)
+        scene.node.disk_free, scene.node.garbage = 50 * MIB, 300 * MIB
+        while not scene.node.freed:
+            await asyncio.sleep(0.1)
+        scene.clock.step = timedelta(seconds=seconds)
+        await asyncio.sleep(100)
+    assert scene.node.garbage == 0
     assert scene.api.deleted == []
 
 

@@ -196,6 +196,18 @@ async def test_by_a_disk_that_stands_still_nobody_goes_for_a_limit_of_its_own():
     assert scene.api.deleted == ["over"]
 
 
+async def test_a_disk_that_stands_still_ends_no_grace_period_over_a_restart(tmp_path):
+    scene = pressed(configuration=soft("600s"), state_file=tmp_path / "state")
+    scene.node.disk_stands_still = scene.clock.now()
+    async with scene.running():
+        await asyncio.sleep(520)
+    again = pressed(configuration=soft("600s"), state_file=tmp_path / "state")
+    again.node.disk_stands_still = scene.node.disk_stands_still
+    async with again.running():
+        await asyncio.sleep(110)
+    assert again.api.deleted == ["hog"]
+
+
 async def test_after_a_clock_was_put_back_nothing_is_old():
     scene = AgentScene(HOG)
     async with scene.running():

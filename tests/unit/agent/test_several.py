@@ -30,7 +30,7 @@ def limits(soft: str, **hard: str) -> KubeletConfiguration:
 
 def slow(grace: int = 600) -> Pod:
     """It takes all the time that it is given."""
-    made = pod("slow", priority=-1)
+    made = pod("slow")
     return replace(made, spec=replace(made.spec, termination_grace_period_seconds=grace))
 
 
@@ -69,6 +69,44 @@ async def test_no_hard_threshold_waits_for_who_leaves_for_a_soft_one(soft):
         scene.node.processes_left = 5
         await asyncio.sleep(45)
     assert len(scene.api.deleted) > len(before)
+
+
+async def test_a_hard_threshold_is_not_held_up_by_a_soft_one_of_its_own_resource():
+    """The soft one has its victim, which leaves; of the hard one the next is the first."""
+    hard = replace(
+        limits("memory.available", pid_available="10%"),
+        eviction_soft={"memory.available": "100Mi", "pid.available": "20%"},
+        eviction_soft_grace_period={"memory.available": "10s", "pid.available": "10s"},
+    )
+    scene = leaving_slowly(hard, BOMB, CALM)
+    scene.node.uses = {"slow": 750 * MIB, "bomb": 190 * MIB, "calm": MIB}
+    async with scene.running():
+        await asyncio.sleep(45)
+        # Soft thresholds of others wait as well.
+        scene.node.processes_left = 150
+        await asyncio.sleep(60)
+        assert scene.api.deleted == ["slow"]
+        scene.node.processes_left = 5
+        await asyncio.sleep(15)
+    assert len(scene.api.deleted) == 2
+
+
+async def test_where_who_goes_for_a_hard_threshold_is_about_to_be_gone_no_other_goes():
+    """As a kubelet that waits: memory comes first, and will be free in a moment."""
+    configuration = KubeletConfiguration(
+        eviction_hard={"memory.available": "100Mi", "pid.available": "10%"},
+        enforce_node_allocatable=(),
+    )
+    hog = pod("hog")
+    scene = AgentScene(hog, CALM, configuration=configuration)
+    ends = scene.clock.now() + timedelta(seconds=1)
+    ending = replace(hog, metadata=replace(hog.metadata, deletion_timestamp=ends))
+    scene.tell_pods(ending, CALM)
+    scene.node.uses, scene.node.processes_left = {"hog": 940 * MIB, "calm": MIB}, 5
+    async with scene.running():
+        await asyncio.sleep(5)
+        assert scene.standing.describe()["reason"] == "EndsAlready"
+    assert scene.api.deleted == []
 
 
 async def test_memory_that_runs_low_in_earnest_does_not_wait_for_who_leaves_for_a_soft_threshold():
@@ -134,18 +172,16 @@ async def test_pods_that_come_over_their_limits_one_after_the_other_keep_no_memo
 
 
 async def test_one_over_its_limit_that_leaves_is_not_evicted_again():
-    scene = AgentScene(pod("over", limit="1Mi"))
-    scene.node.uses, scene.lingers = {"over": 2 * MIB}, True
-    scene.stays_in_the_api = set()
-
-    def when_deleted(gone: Pod) -> None:
-        ends = scene.clock.now() + timedelta(seconds=1)
-        meta = replace(gone.metadata, deletion_timestamp=ends)
-        scene.tell_pods(replace(gone, metadata=meta))
-
-    scene.api._when_deleted = when_deleted
-    async with scene.running():
-        await asyncio.sleep(100)
+    over = pod("over", limit="1Mi")
+    scene = AgentScene()
+    scene.node.uses = {"over": 2 * MIB}
+    for seconds in (3, 1, -20, -40):
+        ends = scene.clock.now() + timedelta(seconds=seconds)
+        scene.tell_pods(replace(over, metadata=replace(over.metadata, deletion_timestamp=ends)))
+        await scene.rounds.one()
+    assert scene.api.deleted == []
+    scene.tell_pods(over)
+    await scene.rounds.one()
     assert scene.api.deleted == ["over"]
 
 
@@ -155,12 +191,15 @@ async def test_after_a_restart_a_soft_threshold_waits_as_long(tmp_path):
     async with first.running():
         await asyncio.sleep(80)
         assert first.api.deleted == ["slow"]
-    heir = AgentScene(*first.facts.pods, configuration=limits("memory.available"))
-    heir.node.uses = {"slow": 450 * MIB, "next": 460 * MIB}
+    heir = AgentScene(configuration=limits("memory.available"))
+    # It uses less, so that the next would be first; its time is over in 230 s and half a minute.
+    heir.node.uses = {"slow": 300 * MIB, "next": 610 * MIB}
     heir.tell_pods(*(as_evicted(one) if one.is_terminating else one for one in first.facts.pods))
+    heir.node.lies_there = {"uid-slow"}
     async with heir.running():
         await asyncio.sleep(150)
         assert heir.api.deleted == []
+        assert "has not left yet" in heir.standing.describe()["waits"]
         await asyncio.sleep(150)
         assert heir.api.deleted == ["next"]
 

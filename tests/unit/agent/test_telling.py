@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bailiff.bootstrap.agent import _until
-from bailiff.cluster import ForbiddenError, NotFoundError, UnreachableError
+from bailiff.cluster import ForbiddenError, NotFoundError, ServerError, UnreachableError
 from bailiff.kinds.node import Node, NodeMeta
 from tests.harness.agent_scene import MIB, AgentScene, pressed
 
@@ -82,14 +82,23 @@ async def test_an_event_that_is_refused_keeps_no_condition_unwritten(monkeypatch
     assert tries == 2
 
 
-async def test_an_event_that_can_never_be_written_keeps_no_other(monkeypatch):
-    """As of a namespace that is gone."""
+@pytest.mark.parametrize(
+    "failure",
+    [
+        # As of a namespace that is gone.
+        NotFoundError("no namespace", status=404),
+        ServerError("failed calling webhook", status=500),
+        ForbiddenError("cannot create", status=403),
+    ],
+    ids=lambda error: str(error.status),
+)
+async def test_an_event_that_can_never_be_written_keeps_no_other(monkeypatch, failure):
     scene = publishing()
     real = scene.api.report
 
     async def report(about, note, at, component):
         if note.reason == "EvictionThresholdMet":
-            raise NotFoundError("no namespace", status=404)
+            raise failure
         await real(about, note, at, component)
 
     monkeypatch.setattr(scene.api, "report", report)

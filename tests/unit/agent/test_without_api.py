@@ -123,6 +123,21 @@ async def test_what_was_announced_of_one_that_was_stopped_is_not_taken_back(monk
     assert scene.api.deleted == ["hog"]
 
 
+async def test_what_is_told_again_and_again_is_not_taken_back_between(monkeypatch):
+    scene = pressed(stops=True)
+    scene.api.fails = UnreachableError("no connection")
+    async with scene.running():
+        await asyncio.sleep(1)
+        scene.node.uses, scene.api.fails = {"calm": 10 * MIB}, None
+
+        async def delete(pod, grace):
+            raise ServerError("failed calling webhook", status=500)
+
+        monkeypatch.setattr(scene.api, "delete", delete)
+        await asyncio.sleep(60)
+        assert ("reset", "hog") not in scene.api.done
+
+
 async def test_a_pod_without_containers_keeps_nobody_from_being_stopped():
     scene = pressed(stops=True)
     scene.tell_pods(HOG, CALM, pod("pending"))
