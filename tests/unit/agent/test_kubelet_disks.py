@@ -123,7 +123,7 @@ async def test_what_failed_is_not_tried_by_a_measurement_of_half_a_minute_ago():
 async def test_a_clock_that_was_put_back_makes_no_measurement_of_before_new(seconds):
     """Of what was freed nothing is known before the kubelet has measured once more."""
     scene = full(reclaims=True)
-    scene.node.freeing_takes = 5.0
+    scene.node.freeing_takes = 0.2
     async with measured_by_kubelet(scene, 0.5), scene.running():
         await asyncio.sleep(25)
         scene.node.disk_free, scene.node.garbage = 50 * MIB, 300 * MIB

@@ -139,6 +139,21 @@ async def test_a_soft_threshold_waits_for_the_grace_period_and_half_a_minute(gra
         assert waits <= asyncio.get_running_loop().time() - began <= waits + 12
 
 
+async def test_while_the_next_for_a_soft_threshold_waits_a_hard_one_of_others_does_not():
+    scene = leaving_slowly(limits("memory.available", pid_available="10%"), pod("next"))
+    scene.node.uses = {"slow": 480 * MIB, "next": 460 * MIB}
+    async with scene.running():
+        await asyncio.sleep(45)
+        assert scene.api.deleted == ["slow"]
+        # The other would be first now.
+        scene.node.uses["slow"] = 450 * MIB
+        await asyncio.sleep(30)
+        assert "has not left yet" in scene.standing.describe()["waits"]
+        scene.node.processes_left = 5
+        await asyncio.sleep(15)
+    assert len(scene.api.deleted) == 2
+
+
 async def test_no_process_waits_for_a_pod_that_the_api_does_not_tell_of():
     """It uses memory, and that alone is waited for."""
     configuration = KubeletConfiguration(

@@ -97,14 +97,14 @@ async def test_an_event_that_can_never_be_written_keeps_no_other(monkeypatch, fa
     real = scene.api.report
 
     async def report(about, note, at, component):
-        if note.reason == "EvictionThresholdMet":
+        if note.reason == "NodeHasInsufficientMemory":
             raise failure
         await real(about, note, at, component)
 
     monkeypatch.setattr(scene.api, "report", report)
     async with scene.running():
         await asyncio.sleep(30)
-    assert reasons(scene) == ["NodeHasInsufficientMemory"]
+    assert reasons(scene) == ["EvictionThresholdMet"]
 
 
 async def test_an_event_that_is_under_way_at_the_end_is_not_lost():
