@@ -46,7 +46,7 @@ from tests.harness.clocks import LoopClock
 from tests.harness.made_up_api import MadeUpApi, MadeUpStopper
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Collection, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -156,6 +156,9 @@ class MadeUpNode:
         return await self.read(pods)
 
     disks_lag = False
+
+    def there(self, uids: Collection[str]) -> frozenset[str]:
+        return frozenset(uid for uid in uids if not self.has_gone(uid))
 
     def layout(self) -> FileSystemLayout | None:
         return FileSystemLayout()

@@ -11,7 +11,7 @@ from bailiff.agent.reading import Reading, ReadingError
 from bailiff.decisions.pressure.signals import Signal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from datetime import datetime
 
     from bailiff.agent.reading import Source
@@ -60,6 +60,8 @@ class Aging:
         # When somebody was last known to have left: by the wall clock, and by elapsed time. What an
         # agent of before has gone by is not known.
         self._left_at, self._left_since = clock.now(), clock.elapsed()
+        # UIDs of pods that used something at the last look.
+        self._there: frozenset[str] = frozenset()
         # When each part was measured, and since when we have known that, by elapsed time.
         self._seen: dict[str, tuple[datetime | None, float]] = {}
 
@@ -69,6 +71,7 @@ class Aging:
         Raises:
             ReadingError: nothing could be measured, or the memory is old.
         """
+        self._look_who_left(pods)
         return self._with_old(await self._source.read(pods))
 
     async def read_anew(self, pods: Sequence[Pod]) -> Reading:
@@ -77,6 +80,7 @@ class Aging:
         Raises:
             ReadingError: as of `read`.
         """
+        self._look_who_left(pods)
         return self._with_old(await self._source.read_anew(pods))
 
     @property
@@ -112,6 +116,19 @@ class Aging:
         if not slow:
             return reading
         return reading._replace(pods=partial(_without_disks, reading.pods))
+
+    def there(self, uids: Collection[str]) -> frozenset[str]:
+        """See Source."""
+        return self._source.there(uids)
+
+    def _look_who_left(self, pods: Sequence[Pod]) -> None:
+        """Whoever it is, and why ever it has left: its disk may be counted yet."""
+        if not self._source.disks_lag:
+            return
+        there = self._source.there(self._there | {one.metadata.uid for one in pods})
+        if self._there - there:
+            self.somebody_left()
+        self._there = there
 
     def _of_before(self, node: NodeStats) -> set[str]:
         """Disks that were measured before somebody left; for a minute, in case clocks were set."""

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 # Seconds for all requests of an eviction, after which the containers are stopped where that may be.
 _FOR_REQUESTS = 15.0
+# Seconds for the phase of a pod whose delete has been taken, as the worker has, and its tries.
+_FOR_PHASE = 5.0
 _PHASE_TRIES = 3
 _TRIES_AT_ONCE = 3
 # Pods of which something is remembered: more than run on a node.
@@ -189,14 +191,17 @@ class Evictor:
         try:
             async with asyncio.timeout(_FOR_REQUESTS):
                 try:
-                    return await self._sent(self._actions, pod, order)
+                    fate = await self._sent(self._actions, pod, order)
                 except UnreachableError:
                     # A connection that was kept may have been cut meanwhile, which says nothing of
                     # the API server; what was carried out is carried out once, by the pod's UID.
-                    return await self._sent(self._actions, pod, order)
+                    fate = await self._sent(self._actions, pod, order)
         except TimeoutError as error:
             text = f"{pod.key}: not evicted within {_FOR_REQUESTS:g} s"
             raise RequestTimeoutError(text) from error
+        if fate is Fate.EVICTED:
+            await self._set_phase(pod, terms)
+        return fate
 
     async def _sent(self, actions: PodActions, pod: Pod, order: _Order) -> Fate:
         for tries in range(1, _TRIES_AT_ONCE + 1):
@@ -233,25 +238,27 @@ class Evictor:
             return Fate.GONE
         which = _in_any_version(current) if in_any_version else current
         await actions.delete(which, order.grace_period_seconds)
-        await self._set_phase(current, terms)
         return Fate.EVICTED
 
     async def _set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
-        """The delete is taken, so a phase that cannot be written is no failure."""
-        if not terms.phase or self._actions is None:
+        """The delete is taken, so a phase that cannot be written, or not soon, is no failure."""
+        if not terms.phase or terms.keeps_pod or self._actions is None:
             return
+        try:
+            async with asyncio.timeout(_FOR_PHASE):
+                await self._try_phase(self._actions, pod, terms)
+        except _GONE:
+            # It had nothing left to end.
+            return
+        except (ClusterError, TimeoutError) as error:
+            self._log.info("phase not written", pod=pod.key, error=str(error) or "no answer")
+
+    async def _try_phase(self, actions: PodActions, pod: Pod, terms: EvictionTerms) -> None:
         for _ in range(_PHASE_TRIES):
-            try:
-                await self._actions.set_phase(pod, terms)
-            except ConflictError:
-                # Its kubelet writes at the same time.
-                continue
-            except _GONE:
-                # It had nothing left to end.
+            # Its kubelet writes at the same time.
+            with contextlib.suppress(ConflictError):
+                await actions.set_phase(pod, terms)
                 return
-            except ClusterError as error:
-                self._log.info("phase not written", pod=pod.key, error=str(error))
-            return
 
     async def _by_runtime(self, pod: Pod, found: Finding) -> Fate:
         if self._stopper is None:

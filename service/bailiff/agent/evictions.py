@@ -8,6 +8,7 @@ from bailiff.agent.departures import LOOK_EVERY
 from bailiff.agent.fates import Fate
 from bailiff.decisions.pressure.findings import went_by_rank
 from bailiff.decisions.pressure.grace import CLEAN_UP_SECONDS
+from bailiff.decisions.pressure.signals import DISK_PRESSURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -151,7 +152,10 @@ class Evictions:
         is_news = parts.standing.chosen(pod, found, parts.clock.now())
         if parts.settings.shadow:
             return self._would_evict(pod, found, is_news=is_news)
-        hard = judged.is_hard and went_by_rank(found)
+        starved = judged.report.starved
+        # A container that is stopped keeps its layer, logs and volumes: that frees no disk.
+        is_freed = starved is not None and starved.condition != DISK_PRESSURE
+        hard = judged.is_hard and is_freed and went_by_rank(found)
         fate = await parts.evictor.evict(pod, found, hard=hard)
         parts.metrics.evicted(found.cause, fate)
         parts.standing.came_to(pod, fate)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from bailiff.agent.judge import Judged
     from bailiff.agent.parts import Parts
+    from bailiff.agent.planner import Planner
     from bailiff.agent.reading import Reading, Reclaimer
     from bailiff.decisions.pressure.layout import ReclaimStep
 
@@ -27,9 +28,7 @@ class Freeing:
         self,
         parts: Parts,
         reclaimer: Reclaimer,
-        *,
-        judge: Callable[[Reading, Reading | None], Judged],
-        apart: Callable[[Reading], Judged],
+        planner: Planner,
         count: Callable[[Judged], Judged],
         ends: Callable[[], bool],
     ) -> None:
@@ -38,15 +37,13 @@ class Freeing:
         Args:
             parts: of the rounds.
             reclaimer: frees.
-            judge: plans, by what was measured, and what was after the reclaim steps.
-            apart: plans for all but what the node is freed for.
+            planner: plans.
             count: a plan counts, and is told.
             ends: no more is to be done.
         """
         self._parts = parts
         self._reclaimer = reclaimer
-        self._judge = judge
-        self._apart = apart
+        self._planner = planner
         self._count = count
         self._ends = ends
         self._task: asyncio.Task[Reading] | None = None
@@ -71,7 +68,8 @@ class Freeing:
         freeing = self._begun(judged.report.reclaim)
         while not await self._ended_or_noticed(freeing, pause) and not self._ends():
             try:
-                looked = self._count(self._apart(await parts.source.read(parts.facts.pods)))
+                reading = await parts.source.read(parts.facts.pods)
+                looked = self._count(self._planner.plan(reading, apart=True))
             except ReadingError as error:
                 # One look that sees nothing; the next may.
                 parts.metrics.unknown(error.reason)
@@ -111,11 +109,9 @@ class Freeing:
         So a pod goes only for what the node was freed for, if it is still low. The kubelet goes on
         where any threshold at all is met, by what it measured before (synchronize).
         """
-        planned = self._judge(after, None)
-        is_same = planned.report.starved == judged.report.starved
-        if not is_same or planned.report.reclaim != self._steps:
-            return planned
-        return self._judge(after, after)
+        report = self._planner.preview(after).report
+        is_same = report.starved == judged.report.starved and report.reclaim == self._steps
+        return self._planner.plan(after, again=after if is_same else None)
 
     async def _free(self, steps: Sequence[ReclaimStep]) -> Reading:
         """What is measured afterwards."""

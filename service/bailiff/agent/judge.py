@@ -14,7 +14,7 @@ from bailiff.decisions.pressure.choosing import Outside
 from bailiff.decisions.pressure.configuring import settings_of
 from bailiff.decisions.pressure.facts import AfterReclaim, PressureFacts
 from bailiff.decisions.pressure.file_systems import tells_layout
-from bailiff.decisions.pressure.findings import by_status_alone
+from bailiff.decisions.pressure.findings import EVICTED, by_status_alone
 from bailiff.decisions.pressure.judging import PressureRound
 from bailiff.decisions.pressure.memory import LONGEST_BREAK, NOTHING, Noted, memory_of, note_of
 from bailiff.decisions.pressure.notifying import marks_for_pods, usage_marks
@@ -172,8 +172,11 @@ class Judge:
         # Not by name: a kubelet tells of the one that was replaced, and of the one in its place.
         by_reference = {reference_to(one): one for one in scene.pods}
         going = (by_reference[one.pod] for one in planned.report.victims)
-        # What one uses that has finished will be free soon, too.
-        known = [one for one in circumstances.pods if not one.is_finished]
+        # What one uses that has finished will be free soon, too; who was evicted has its own time,
+        # for which nobody waits but as Departures do.
+        known = [
+            one for one in circumstances.pods if not one.is_finished or one.status.reason == EVICTED
+        ]
         in_use = self._settings.extensions.memory_in_use
         return Judged(
             replace(planned.report, candidates=()),

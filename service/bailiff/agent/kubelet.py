@@ -17,7 +17,7 @@ from bailiff.kinds import Pod
 from bailiff.kinds.decode_errors import DecodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from datetime import datetime
 
     from bailiff.clock import Clock
@@ -105,6 +105,10 @@ class Kubelet:
     def layout(self) -> FileSystemLayout | None:
         """See Source: a summary does not say."""
         return None
+
+    def there(self, uids: Collection[str]) -> frozenset[str]:  # noqa: ARG002 - the port's
+        """See Source: of none, as of `has_gone`."""
+        return frozenset()
 
     def has_gone(self, uid: str) -> bool | None:  # noqa: ARG002 - the port's
         """See Source: its summary is up to ten seconds old."""

@@ -16,7 +16,7 @@ from bailiff.decisions.pressure.extensions import MemoryAvailable
 from bailiff.kinds.stats import MemoryStats
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from bailiff.agent.kubelet import Kubelet
@@ -117,6 +117,10 @@ class OwnSource:
     def layout(self) -> FileSystemLayout | None:
         """See Source."""
         return self._readings.layout()
+
+    def there(self, uids: Collection[str]) -> frozenset[str]:
+        """See Source."""
+        return self._readings.there(uids)
 
     def has_gone(self, uid: str) -> bool | None:
         """See Source."""
@@ -225,6 +229,10 @@ class FresherMemory:
     def layout(self) -> FileSystemLayout | None:
         """See Source: by the sizes that the kubelet tells."""
         return None
+
+    def there(self, uids: Collection[str]) -> frozenset[str]:
+        """See Source."""
+        return self._own.there(uids)
 
     def has_gone(self, uid: str) -> bool | None:
         """See Source."""

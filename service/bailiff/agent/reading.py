@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from bailiff.decisions.pressure.extensions import MemoryAvailable
     from bailiff.decisions.pressure.facts import FileSystemLayout
@@ -73,6 +73,10 @@ class Source(Protocol):
 
     def layout(self) -> FileSystemLayout | None:
         """Which file systems are one; None: that is to be derived from what was measured."""
+        ...
+
+    def there(self, uids: Collection[str]) -> frozenset[str]:
+        """Those of these pods that use something yet, as far as is known here."""
         ...
 
     def has_gone(self, uid: str) -> bool | None:

@@ -8,24 +8,22 @@ half a minute at most, and then the next round at once.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from bailiff.agent.departures import LEAVES, Departures
+from bailiff.agent.departures import Departures
 from bailiff.agent.evictions import Evictions
 from bailiff.agent.freeing import Freeing
-from bailiff.agent.judge import Circumstances, oldest
+from bailiff.agent.planner import Planner
 from bailiff.agent.reading import ReadingError
-from bailiff.clock import Moment, SteadyTime
+from bailiff.clock import SteadyTime
 from bailiff.decisions.cost import FactsError
-from bailiff.decisions.pressure.findings import went_by_rank
-from bailiff.decisions.pressure.signals import MEMORY_SIGNALS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bailiff.agent.judge import Judged
     from bailiff.agent.parts import Parts
-    from bailiff.agent.reading import Reading, Reclaimer
+    from bailiff.agent.reading import Reclaimer
     from bailiff.kinds import Pod
 
 # Reasons of ReadingError, see NodeFacts.check.
@@ -46,6 +44,7 @@ class Rounds:
             parts.source, parts.facts, parts.clock, parts.log, self._ends.is_set
         )
         self._evictions = Evictions(parts, self._departures, self._steady)
+        self._planner = Planner(parts, self._departures, self._evictions, self._steady)
         self._has_looked_back = False
         self._freeing: Freeing | None = None
 
@@ -102,7 +101,7 @@ class Rounds:
             self._has_looked_back = True
             parts.evictor.announced.recall(parts.facts.pods)
             await self._departures.of_before(self._say_who_leaves)
-        judged = self._judge(await parts.source.read(parts.facts.pods))
+        judged = self._planner.plan(await parts.source.read(parts.facts.pods))
         if judged.report.reclaim and not judged.victims and parts.reclaimer is not None:
             return await self._freed(judged, parts.reclaimer)
         parts.standing.complain(_FREEING, "")
@@ -125,66 +124,25 @@ class Rounds:
             if parts.standing.complain(_FREEING, error.message):
                 parts.log.warning("nobody is evicted for a disk", why=error.message)
             parts.metrics.unknown(error.reason)
-            return self._count(self._apart(await parts.source.read(parts.facts.pods)))
+            reading = await parts.source.read(parts.facts.pods)
+            return self._count(self._planner.plan(reading, apart=True))
         parts.standing.complain(_FREEING, "")
         return freed
 
     def _reclaiming(self, reclaimer: Reclaimer) -> Freeing:
         """The one for all rounds: what it frees goes on while somebody is evicted."""
         if self._freeing is None:
-            self._freeing = Freeing(
-                *(self._parts, reclaimer),
-                judge=self._judge,
-                apart=self._apart,
-                count=self._count,
-                ends=self._ends.is_set,
-            )
+            ways = (self._planner, self._count, self._ends.is_set)
+            self._freeing = Freeing(self._parts, reclaimer, *ways)
         return self._freeing
-
-    def _apart(self, reading: Reading) -> Judged:
-        """A round for all but what the node would be freed for first, where somebody goes for it.
-
-        Raises:
-            FactsError: see `_plan`.
-        """
-        others = self._judge(reading, only_without_reclaim=True)
-        return others if others.victims else self._judge(reading)
-
-    def _judge(self, reading: Reading, again: Reading | None = None, **only: Any) -> Judged:  # noqa: ANN401 - of Circumstances
-        """A round, and not for a soft threshold while somebody leaves for one."""
-        judge, circumstances = self._parts.judge, self._circumstances()._replace(**only)
-        judged = judge.judge(reading, circumstances, again)
-        if not _has_time(judged) or not self._departures.are_under_way():
-            return judged
-        hard = judge.judge(reading, circumstances._replace(hard_only=True), again)
-        return hard if hard.victims else judged.waiting(LEAVES)
 
     def _count(self, judged: Judged) -> Judged:
         """This plan counts: the next goes on by what it leaves, and it is told."""
-        parts, elapsed = self._parts, self._parts.clock.elapsed()
-        why = parts.judge.why_it_waits(judged, elapsed)
-        if why:
-            # A pod that has ended uses its memory for a moment only; for the rest nobody waits.
-            others = self._judge(judged.reading, aside=MEMORY_SIGNALS)
-            judged = others if others.victims else judged.waiting(why, look_soon=True)
-        parts.judge.take(judged, elapsed)
+        parts = self._parts
+        parts.judge.take(judged, parts.clock.elapsed())
         self._tell(judged)
         parts.remembering.note(parts.judge.note(self._steady.now()))
         return judged
-
-    def _circumstances(self) -> Circumstances:
-        parts = self._parts
-        moment = Moment(self._steady.now(), parts.clock.elapsed())
-        return Circumstances(
-            node=parts.facts.node,
-            pods=oldest(parts.facts.pods),
-            configuration=parts.facts.configuration,
-            moment=moment,
-            wall=parts.clock.now(),
-            found_layout=parts.source.layout(),
-            refused=self._evictions.refused.now(),
-            set_aside=self._evictions.set_aside_now(),
-        )
 
     def _lose_sight(self, reason: str, why: str) -> float:
         parts = self._parts
@@ -207,8 +165,3 @@ class Rounds:
         parts.teller.tell(judged.report.events)
         parts.teller.publish(judged.report.conditions)
         parts.notifier.rearm(judged.marks)
-
-
-def _has_time(judged: Judged) -> bool:
-    """Whether somebody goes by rank for a soft threshold."""
-    return not judged.is_hard and any(went_by_rank(found) for _, found in judged.victims)

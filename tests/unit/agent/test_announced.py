@@ -19,6 +19,7 @@ from bailiff.cluster import (
 from bailiff.decisions.pressure.findings import TERMS, evicted_at
 from bailiff.kinds import Pod
 from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, pressed
+from tests.harness.clocks import START
 from tests.harness.made_up_api import gone
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -132,6 +133,24 @@ async def test_a_pod_that_was_refused_is_not_taken_for_one_that_leaves():
     assert scene.api.deleted == ["hog"]
     ending = replace(hog, metadata=replace(hog.metadata, deletion_timestamp=now))
     assert evicted_at(ending) == now - timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "grace", "at"), [(1, 1, 0), (30, 31, -1), (5, None, 5), (None, None, None)]
+)
+def test_one_that_went_for_a_limit_of_its_own_went_when_it_was_deleted(seconds, grace, at):
+    """It has no condition."""
+    status = replace(HOG.status, phase="Failed", reason="Evicted")
+    ends = None if seconds is None else START + timedelta(seconds=seconds)
+    meta = replace(HOG.metadata, deletion_timestamp=ends, deletion_grace_period_seconds=grace)
+    found = evicted_at(replace(HOG, status=status, metadata=meta))
+    assert found == (None if at is None else START + timedelta(seconds=at))
+
+
+def test_a_grace_period_beyond_all_time_is_no_fault():
+    status = replace(HOG.status, phase="Failed", reason="Evicted")
+    meta = replace(HOG.metadata, deletion_timestamp=START, deletion_grace_period_seconds=2**63 - 1)
+    assert evicted_at(replace(HOG, status=status, metadata=meta)) is None
 
 
 async def test_a_proxy_s_404_is_no_pod_that_is_gone(monkeypatch):

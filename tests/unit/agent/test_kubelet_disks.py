@@ -60,6 +60,43 @@ async def test_nobody_goes_by_what_was_measured_before_the_last_has_left(phase, 
     assert scene.api.deleted == ["hog"]
 
 
+@pytest.mark.parametrize("phase", [0.5, 4.5, 8.5])
+@pytest.mark.parametrize("seconds", [35.0, 50.0, 73.0])
+async def test_nobody_goes_by_what_was_measured_before_a_slow_one_has_left(phase, seconds):
+    """It had two minutes to end, for a soft threshold, and rounds go on meanwhile."""
+    hog = replace(HOG, spec=replace(HOG.spec, termination_grace_period_seconds=120))
+    limits = KubeletConfiguration(
+        eviction_hard={},
+        eviction_soft={"nodefs.available": "10%"},
+        eviction_soft_grace_period={"nodefs.available": "10s"},
+        eviction_max_pod_grace_period=120,
+        enforce_node_allocatable=(),
+    )
+    scene = AgentScene(hog, CALM, configuration=limits)
+    scene.node.uses = {"hog": 300 * MIB, "calm": 100 * MIB}
+    frees_after(scene, seconds)
+    async with measured_by_kubelet(scene, phase), scene.running():
+        await asyncio.sleep(20)
+        scene.node.disk_free = 50 * MIB
+        await asyncio.sleep(200)
+    assert scene.api.deleted == ["hog"]
+
+
+@pytest.mark.parametrize("phase", [8.2, 8.5, 8.9])
+async def test_nobody_goes_by_what_was_measured_before_one_left_by_itself(phase):
+    """The kubelet measures between the two, and is asked after both."""
+    scene = full()
+    async with measured_by_kubelet(scene, phase), scene.running():
+        await asyncio.sleep(28)
+        scene.node.disk_free = 50 * MIB
+        await asyncio.sleep(1)
+        scene.node.uses.pop("hog")
+        scene.tell_pods(CALM)
+        scene.node.disk_free = 350 * MIB
+        await asyncio.sleep(60)
+    assert scene.api.deleted == []
+
+
 async def test_where_one_is_not_enough_the_next_goes():
     scene = full()
     async with measured_by_kubelet(scene, 0.5), scene.running():

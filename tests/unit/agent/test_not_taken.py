@@ -242,6 +242,20 @@ async def test_who_waits_for_an_unknown_pod_begins_no_cool_down():
         assert scene.api.deleted == ["hog"]
 
 
+async def test_a_delete_that_was_taken_is_an_eviction_though_its_phase_takes_too_long(monkeypatch):
+    scene = pressed()
+    scene.api.takes = 6.0
+
+    async def set_phase(pod, terms):
+        await asyncio.sleep(3600)
+
+    monkeypatch.setattr(scene.api, "set_phase", set_phase)
+    async with scene.running():
+        await asyncio.sleep(25)
+    assert scene.api.deleted == ["hog"]
+    assert [one["fate"] for one in scene.standing.describe()["chosen"]] == ["evicted"]
+
+
 async def test_a_conflict_is_tried_again_at_once(monkeypatch):
     scene = pressed()
     real, conflicts = scene.api.delete, 2

@@ -35,10 +35,14 @@ def slow(grace: int = 600) -> Pod:
 
 
 def leaving_slowly(
-    configuration: KubeletConfiguration, *others: Pod, grace: int = 600
+    configuration: KubeletConfiguration,
+    *others: Pod,
+    grace: int = 600,
+    reclaims: bool = False,
+    writes_phase: bool = False,
 ) -> AgentScene:
     """A node whose pod `slow` stays for as long as it may, and in the API as well."""
-    scene = AgentScene(slow(grace), *others, configuration=configuration)
+    scene = AgentScene(slow(grace), *others, configuration=configuration, reclaims=reclaims)
     ends = timedelta(seconds=grace)
 
     def when_deleted(gone: Pod) -> None:
@@ -48,6 +52,8 @@ def leaving_slowly(
             scene.tell_pods(*staying)
             return
         meta = replace(gone.metadata, deletion_timestamp=scene.clock.now() + ends)
+        if writes_phase:
+            gone = replace(gone, status=replace(gone.status, phase="Failed", reason="Evicted"))
         scene.tell_pods(*staying, replace(gone, metadata=meta))
 
     scene.api._when_deleted = when_deleted
@@ -152,6 +158,56 @@ async def test_while_the_next_for_a_soft_threshold_waits_a_hard_one_of_others_do
         scene.node.processes_left = 5
         await asyncio.sleep(15)
     assert len(scene.api.deleted) == 2
+
+
+async def test_a_full_disk_is_freed_while_somebody_leaves_for_a_soft_threshold():
+    configuration = limits("memory.available", nodefs_available="10%")
+    scene = leaving_slowly(configuration, pod("next"), reclaims=True)
+    scene.node.uses = {"slow": 480 * MIB, "next": 460 * MIB}
+    async with scene.running():
+        await asyncio.sleep(45)
+        scene.node.uses["slow"] = 450 * MIB
+        scene.node.disk_free, scene.node.garbage = 10 * MIB, 400 * MIB
+        await asyncio.sleep(30)
+    assert scene.node.garbage == 0
+    assert scene.api.deleted == ["slow"]
+
+
+@pytest.mark.parametrize("frees", [True, False], ids=["it can be freed", "it cannot"])
+async def test_neither_disks_nor_processes_wait_for_a_pod_that_the_api_does_not_tell_of(frees):
+    configuration = KubeletConfiguration(
+        eviction_hard={
+            "memory.available": "100Mi",
+            "nodefs.available": "10%",
+            "pid.available": "10%",
+        },
+        enforce_node_allocatable=(),
+    )
+    scene = AgentScene(pod("hog"), CALM, configuration=configuration, reclaims=True)
+    scene.node.uses = {"hog": 100 * MIB, "calm": MIB, "ghost": 850 * MIB}
+    scene.node.disk_free, scene.node.garbage = 10 * MIB, 400 * MIB
+    scene.node.cannot_free = "" if frees else "no runtime"
+    async with scene.running():
+        await asyncio.sleep(15)
+        assert scene.api.deleted == []
+        assert (scene.node.garbage == 0) is frees
+        scene.node.processes_left = 5
+        await asyncio.sleep(15)
+        assert scene.api.deleted != []
+
+
+async def test_memory_does_not_wait_for_one_that_the_agent_has_evicted_itself():
+    """Its phase says that it has finished, as it is written with its eviction, and it runs."""
+    configuration = replace(limits("memory.available"), eviction_hard={"memory.available": "20Mi"})
+    scene = leaving_slowly(configuration, pod("next"), writes_phase=True)
+    scene.node.uses = {"slow": 750 * MIB, "next": 190 * MIB}
+    async with scene.running():
+        await asyncio.sleep(45)
+        assert scene.api.deleted == ["slow"]
+        scene.node.uses["next"] = 245 * MIB
+        scene.wake.notice("usage")
+        await asyncio.sleep(5)
+    assert scene.api.deleted == ["slow", "next"]
 
 
 async def test_no_process_waits_for_a_pod_that_the_api_does_not_tell_of():

@@ -12,7 +12,7 @@ from bailiff.cluster import (
     ServerError,
     UnreachableError,
 )
-from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, pod, pressed, soft
+from tests.harness.agent_scene import CALM, HOG, MIB, AgentScene, low_disk, pod, pressed, soft
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -86,6 +86,17 @@ async def test_a_soft_threshold_stops_no_containers():
     async with scene.running():
         await asyncio.sleep(20)
     assert len(scene.node.looks) > 3
+    assert scene.stopper.stopped == []
+
+
+async def test_for_a_disk_no_containers_are_stopped():
+    """A stopped container keeps its layer: nothing is freed, and the next would be stopped."""
+    scene = low_disk(HOG, CALM, stops=True)
+    scene.node.uses, scene.node.garbage = {"hog": 300 * MIB, "calm": 100 * MIB}, 0
+    scene.api.fails = UnreachableError("no connection")
+    async with scene.running():
+        await asyncio.sleep(60)
+        assert scene.standing.describe()["chosen"]
     assert scene.stopper.stopped == []
 
 

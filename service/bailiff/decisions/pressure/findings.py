@@ -5,6 +5,7 @@ Source: evictPod in pkg/kubelet/eviction/eviction_manager.go.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import structs
@@ -160,18 +161,31 @@ def went_by_rank(found: Finding) -> bool:
 
 
 def evicted_at(pod: Pod) -> datetime | None:
-    """When a pod was evicted for the sake of its node, in UTC; None: it was not.
+    """When a pod was evicted by its node, in UTC; None: it was not.
 
-    By its condition, whose message names what was low and may be any. One that has it and stays was
-    refused.
+    By its condition, whose message names what was low and may be any; one that has it and stays was
+    refused. Of a pod that went for a limit of its own, which has none, by its deletion.
     """
-    wanted = None if not pod.is_terminating and not pod.is_finished else TERMS.condition
+    meta = pod.metadata
+    if not pod.is_terminating and not pod.is_finished:
+        return None
     for one in pod.status.conditions:
-        if wanted is not None and replace(wanted, message=one.message) == replace(
-            one, last_transition_time=None, observed_generation=0
-        ):
+        if _is_announced_by(one):
             return one.last_transition_time
-    return None
+    ends, seconds = meta.deletion_timestamp, meta.deletion_grace_period_seconds or 0
+    if pod.status.reason != EVICTED or ends is None:
+        return None
+    try:
+        return ends - timedelta(seconds=seconds)
+    except OverflowError:
+        return None
+
+
+def _is_announced_by(condition: PodCondition) -> bool:
+    wanted = TERMS.condition
+    return wanted is not None and replace(wanted, message=condition.message) == replace(
+        condition, last_transition_time=None, observed_generation=0
+    )
 
 
 # What keeps a pod that is chosen from being hastened.
