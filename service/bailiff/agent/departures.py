@@ -85,7 +85,9 @@ class Departures:
         for pod in left:
             self._log.info("has not left yet", pod=pod.key, seconds=seconds)
             uid = pod.metadata.uid
-            self._ending[uid] = began + leaves_within(grace), uid in unseen
+            # One that an agent of before has evicted may have been given more.
+            known, _ = self._ending.get(uid, (0.0, False))
+            self._ending[uid] = max(known, began + leaves_within(grace)), uid in unseen
 
     def are_under_way(self) -> bool:
         """Whether some have time left that they were given to end, and use something yet."""

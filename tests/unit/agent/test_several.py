@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
@@ -275,9 +275,28 @@ async def test_after_a_restart_a_soft_threshold_waits_as_long(tmp_path):
         assert heir.api.deleted == ["next"]
 
 
-def as_evicted(one: Pod) -> Pod:
-    """With the condition that was written with its eviction."""
+async def test_after_a_restart_a_moment_after_the_eviction_a_soft_threshold_waits_as_long():
+    """What it waits for anyway, half a minute, is not all of its time."""
+    first = leaving_slowly(limits("memory.available"), pod("next"), grace=300)
+    first.node.uses = {"slow": 480 * MIB, "next": 460 * MIB}
+    async with first.running():
+        while not first.api.deleted:
+            await asyncio.sleep(0.5)
+    heir = AgentScene(configuration=limits("memory.available"))
+    heir.node.uses = {"slow": 300 * MIB, "next": 610 * MIB}
+    now = heir.clock.now()
+    heir.tell_pods(
+        *(as_evicted(one, now) if one.is_terminating else one for one in first.facts.pods)
+    )
+    heir.node.lies_there = {"uid-slow"}
+    async with heir.running():
+        await asyncio.sleep(200)
+    assert heir.api.deleted == []
+
+
+def as_evicted(one: Pod, at: datetime | None = None) -> Pod:
+    """With the condition that was written with its eviction, by default at its end."""
     assert TERMS.condition is not None
-    at = one.metadata.deletion_timestamp
+    at = at or one.metadata.deletion_timestamp
     condition = replace(TERMS.condition, message="m", last_transition_time=at)
     return replace(one, status=replace(one.status, conditions=(condition,)))
