@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
+from bailiff.actions.phases import write_phase
 from bailiff.agent.announced import Announced
 from bailiff.agent.fates import Answer, Fate, Unclear, answer_in
 from bailiff.cluster.errors import (
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 
 # Seconds for all requests of an eviction, after which the containers are stopped where that may be.
 _FOR_REQUESTS = 15.0
-# Seconds for the phase of a pod whose delete has been taken, as the worker has, and its tries.
-_FOR_PHASE = 5.0
-_PHASE_TRIES = 3
 _TRIES_AT_ONCE = 3
 # Pods of which something is remembered: more than run on a node.
 _MOST_KEPT = 256
@@ -199,8 +197,8 @@ class Evictor:
         except TimeoutError as error:
             text = f"{pod.key}: not evicted within {_FOR_REQUESTS:g} s"
             raise RequestTimeoutError(text) from error
-        if fate is Fate.EVICTED:
-            await self._set_phase(pod, terms)
+        if fate is Fate.EVICTED and not terms.keeps_pod:
+            await self._set_phase(self._actions, pod, terms)
         return fate
 
     async def _sent(self, actions: PodActions, pod: Pod, order: _Order) -> Fate:
@@ -240,25 +238,15 @@ class Evictor:
         await actions.delete(which, order.grace_period_seconds)
         return Fate.EVICTED
 
-    async def _set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
+    async def _set_phase(self, actions: PodActions, pod: Pod, terms: EvictionTerms) -> None:
         """The delete is taken, so a phase that cannot be written, or not soon, is no failure."""
-        if not terms.phase or terms.keeps_pod or self._actions is None:
-            return
         try:
-            async with asyncio.timeout(_FOR_PHASE):
-                await self._try_phase(self._actions, pod, terms)
+            await write_phase(actions, pod, terms)
         except _GONE:
             # It had nothing left to end.
             return
         except (ClusterError, TimeoutError) as error:
             self._log.info("phase not written", pod=pod.key, error=str(error) or "no answer")
-
-    async def _try_phase(self, actions: PodActions, pod: Pod, terms: EvictionTerms) -> None:
-        for _ in range(_PHASE_TRIES):
-            # Its kubelet writes at the same time.
-            with contextlib.suppress(ConflictError):
-                await actions.set_phase(pod, terms)
-                return
 
     async def _by_runtime(self, pod: Pod, found: Finding) -> Fate:
         if self._stopper is None:

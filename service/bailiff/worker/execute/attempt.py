@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
+from bailiff.actions.phases import write_phase
 from bailiff.cluster import (
     ClusterError,
-    ConflictError,
     DisruptionBudgetError,
     DryRunUnsupportedError,
 )
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from bailiff.lookup import GangBudgets
     from bailiff.worker.timers.evaluator import Evaluator
     from bailiff.worker.timers.eviction import Eviction
-
-# Seconds for the phase of a pod whose delete has been taken, and how often it is tried.
-_FOR_PHASE = 5.0
-_PHASE_TRIES = 3
 
 log = structlog.get_logger(__name__)
 
@@ -210,21 +206,11 @@ class Attempt:
         pkg/registry/core/pod).
         Nor again, where it does not succeed: the pod goes, and its kubelet says how it has ended.
         """
-        terms = eviction.terms
-        if terms.phase:
-            try:
-                async with asyncio.timeout(_FOR_PHASE):
-                    await self._set_phase(eviction.pod, terms)
-            except (ClusterError, TimeoutError) as error:
-                log.info("phase not written", pod=eviction.pod.key, error=str(error))
+        try:
+            await write_phase(self._actions, eviction.pod, eviction.terms)
+        except (ClusterError, TimeoutError) as error:
+            log.info("phase not written", pod=eviction.pod.key, error=str(error))
         return Outcome.DELETED
-
-    async def _set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
-        for _ in range(_PHASE_TRIES - 1):
-            # Its kubelet writes at the same time.
-            with contextlib.suppress(ConflictError):
-                return await self._actions.set_phase(pod, terms)
-        return await self._actions.set_phase(pod, terms)
 
     async def _ask(self, pod: Pod) -> None:
         """Have a delete denied, if it is still denied, before the pod's condition announces it.
