@@ -145,14 +145,18 @@ class NodeReadings:
         """
         if self._cgroups is None:
             return None
-        is_known = self._find(()).of_all is not None
-        there = bool(self.there({uid}))
-        return there if is_known or there else None
+        found = self._find({uid})
+        there = self._uses_something(uid, found)
+        return None if found.of_all is None and not there else there
 
     def there(self, uids: Collection[str]) -> frozenset[str]:
         """Those of these pods that have a cgroup or local volumes."""
-        found = self._find(uids).by_uid
-        return frozenset(uid for uid in uids if uid in found or self._volumes.are_there(uid))
+        found = self._find(uids)
+        return frozenset(uid for uid in uids if self._uses_something(uid, found))
+
+    def _uses_something(self, uid: str, found: PodCgroups) -> bool:
+        # Volumes are looked for of who has no cgroup any more, and of nobody else.
+        return uid in found.by_uid or self._volumes.are_there(uid)
 
     def memory_cgroups(self) -> MemoryCgroups:
         """Where the kernel can be asked to tell of memory."""
