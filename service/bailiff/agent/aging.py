@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from bailiff.agent.reading import Reading, ReadingError
-from bailiff.decisions.pressure.signals import Signal
+from bailiff.decisions.pressure.signals import FILE_SYSTEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -20,13 +20,6 @@ if TYPE_CHECKING:
     from bailiff.decisions.pressure.facts import FileSystemLayout
     from bailiff.kinds import Pod
     from bailiff.kinds.stats import NodeStats, PodStats
-
-_SIGNALS = {
-    "nodefs": (Signal.NODEFS_AVAILABLE, Signal.NODEFS_INODES_FREE),
-    "imagefs": (Signal.IMAGEFS_AVAILABLE, Signal.IMAGEFS_INODES_FREE),
-    "containerfs": (Signal.CONTAINERFS_AVAILABLE, Signal.CONTAINERFS_INODES_FREE),
-}
-
 
 # Seconds after which nobody goes by what was measured of a disk, though a kubelet may be slow.
 _ACTS_WITHIN = 30.0
@@ -88,13 +81,13 @@ class Aging:
         """See Source."""
         return self._source.disks_lag
 
-    def somebody_left(self) -> None:
-        """By one measurement one pod goes: a disk has to be measured after that."""
-        self._left_at, self._left_since = self._clock.now(), self._clock.elapsed()
-
     def layout(self) -> FileSystemLayout | None:
         """See Source."""
         return self._source.layout()
+
+    def there(self, uids: Collection[str]) -> frozenset[str]:
+        """See Source."""
+        return self._source.there(uids)
 
     def has_gone(self, uid: str) -> bool | None:
         """See Source."""
@@ -111,23 +104,19 @@ class Aging:
         self._standing.complain("disks", ", ".join(told))
         slow = {which for which, age in ages.items() if age > self._acts_within}
         aside = slow | self._of_before(node)
-        signals = (one for which in aside for one in _SIGNALS[which])
+        signals = (one for which in aside for one in FILE_SYSTEMS[which])
         reading = reading._replace(aside=frozenset(signals))
         if not slow:
             return reading
         return reading._replace(pods=partial(_without_disks, reading.pods))
 
-    def there(self, uids: Collection[str]) -> frozenset[str]:
-        """See Source."""
-        return self._source.there(uids)
-
     def _look_who_left(self, pods: Sequence[Pod]) -> None:
-        """Whoever it is, and why ever it has left: its disk may be counted yet."""
+        """By one measurement one pod goes: once somebody has left a disk is to be measured anew."""
         if not self._source.disks_lag:
             return
         there = self._source.there(self._there | {one.metadata.uid for one in pods})
         if self._there - there:
-            self.somebody_left()
+            self._left_at, self._left_since = self._clock.now(), self._clock.elapsed()
         self._there = there
 
     def _of_before(self, node: NodeStats) -> set[str]:

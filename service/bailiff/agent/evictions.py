@@ -8,7 +8,6 @@ from bailiff.agent.departures import LOOK_EVERY
 from bailiff.agent.fates import Fate
 from bailiff.decisions.pressure.findings import went_by_rank
 from bailiff.decisions.pressure.grace import CLEAN_UP_SECONDS
-from bailiff.decisions.pressure.signals import DISK_PRESSURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -105,16 +104,12 @@ class Evictions:
             return parts.settings.interval
         going = [one for one, fate in tried if fate in (Fate.EVICTED, Fate.STOPPED)]
         if not going:
-            if Fate.GONE in fates:
-                # What it has left may not have been measured yet.
-                parts.source.somebody_left()
             parts.judge.nobody_went()
             return LOOK_EVERY if Fate.GONE in fates or Fate.REFUSED in fates else _AFTER_FAILURE
         seconds = CLEAN_UP_SECONDS if Fate.EVICTED in fates else _AFTER_STOP
         longest = max(found.grace_period_seconds or 0 for _, found in going)
         pods = [pod for pod, _ in going]
         await self._departures.until_left(pods, seconds, unseen, longest)
-        parts.source.somebody_left()
         await self._departures.until_measured(pods)
         parts.notifier.renew()
         return 0.0
@@ -136,6 +131,9 @@ class Evictions:
         until = self._parts.clock.elapsed() + _LONGEST_BATCH
         for at, (pod, found) in enumerate(judged.victims):
             fates.append(await self._evict_one(pod, found, judged))
+            self._parts.standing.came_to(pod, fates[-1])
+            if self._parts.settings.on_paper:
+                self._set_aside(((pod, found),), _TOLD_AGAIN)
             is_late = self._parts.clock.elapsed() >= until
             is_stuck = fates[-1] is Fate.FAILED and not went_by_rank(found)
             if is_late or is_stuck:
@@ -153,14 +151,10 @@ class Evictions:
         if parts.settings.shadow:
             return self._would_evict(pod, found, is_news=is_news)
         starved = judged.report.starved
-        # A container that is stopped keeps its layer, logs and volumes: that frees no disk.
-        is_freed = starved is not None and starved.condition != DISK_PRESSURE
+        is_freed = starved is not None and starved.is_freed_by_stopping
         hard = judged.is_hard and is_freed and went_by_rank(found)
         fate = await parts.evictor.evict(pod, found, hard=hard)
         parts.metrics.evicted(found.cause, fate)
-        parts.standing.came_to(pod, fate)
-        if parts.settings.on_paper:
-            self._set_aside(((pod, found),), _TOLD_AGAIN)
         match fate:
             case Fate.STOPPED:
                 self._went(found)
@@ -183,8 +177,6 @@ class Evictions:
             why = found.message.strip()
             self._parts.log.info("would be evicted", pod=pod.key, uid=pod.metadata.uid, why=why)
             self._parts.metrics.evicted(found.cause, Fate.ON_PAPER)
-        self._parts.standing.came_to(pod, Fate.ON_PAPER)
-        self._set_aside(((pod, found),), _TOLD_AGAIN)
         return Fate.ON_PAPER
 
     def _went(self, found: Finding) -> None:

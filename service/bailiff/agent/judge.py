@@ -172,8 +172,8 @@ class Judge:
         # Not by name: a kubelet tells of the one that was replaced, and of the one in its place.
         by_reference = {reference_to(one): one for one in scene.pods}
         going = (by_reference[one.pod] for one in planned.report.victims)
-        # What one uses that has finished will be free soon, too; who was evicted has its own time,
-        # for which nobody waits but as Departures do.
+        # What one uses that has finished will be free soon, too; one that was evicted may have long
+        # to end, and is waited for by whoever has evicted it.
         known = [
             one for one in circumstances.pods if not one.is_finished or one.status.reason == EVICTED
         ]

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bailiff.agent.reading import Reading, ReadingError
+from bailiff.clock import SteadyTime
 from bailiff.cluster.errors import ClusterError
 from bailiff.cluster.kubelets.errors import KubeletError
 from bailiff.cluster.kubelets.summaries import decode_configuration, decode_summary
@@ -52,8 +53,9 @@ class Kubelet:
         self._wire = wire
         self._node = node
         self._clock = clock
-        # By how much the wall clock is ahead of elapsed time, and when that has changed.
-        self._runs = clock.now() - timedelta(seconds=clock.elapsed())
+        # By how much the wall clock is ahead of one that nobody sets, and when that has changed.
+        self._steady = SteadyTime(clock)
+        self._ahead = timedelta()
         self._set_at = float("-inf")
 
     async def measured(self) -> MeasuredNode:
@@ -64,7 +66,7 @@ class Kubelet:
 
     async def read(self, pods: Sequence[Pod]) -> Reading:  # noqa: ARG002 - the port's
         """See Source."""
-        self._was_set_lately()
+        self._note_clock()
         found = await self.measured()
 
         def of_pods() -> Sequence[PodStats]:
@@ -80,7 +82,7 @@ class Kubelet:
         first = reading = await self.read(pods)
         while True:
             # Where a clock was set lately its times say nothing: it has to tell others.
-            is_other = not self._was_set_lately() or is_another(reading.node, first.node)
+            is_other = not self._was_set_lately or is_another(reading.node, first.node)
             if is_other and is_measured_after(reading.node, since):
                 return reading
             if self._clock.elapsed() >= until:
@@ -88,14 +90,16 @@ class Kubelet:
             await asyncio.sleep(_LOOK_EVERY)
             reading = await self.read(pods)
 
+    def _note_clock(self) -> None:
+        ahead = self._clock.now() - self._steady.now()
+        if abs(ahead - self._ahead) > _RUNS_BESIDE:
+            self._set_at = self._clock.elapsed()
+        self._ahead = ahead
+
+    @property
     def _was_set_lately(self) -> bool:
-        """Whether the wall clock was."""
-        elapsed = self._clock.elapsed()
-        runs = self._clock.now() - timedelta(seconds=elapsed)
-        if abs(runs - self._runs) > _RUNS_BESIDE:
-            self._set_at = elapsed
-        self._runs = runs
-        return elapsed - self._set_at < _SET_LATELY
+        """Whether the wall clock was, as far as the last reading has noted."""
+        return self._clock.elapsed() - self._set_at < _SET_LATELY
 
     @property
     def disks_lag(self) -> bool:

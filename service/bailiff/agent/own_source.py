@@ -70,7 +70,6 @@ class OwnSource:
         readings: NodeReadings,
         containers: KnownContainers | None,
         clock: Clock,
-        log: Log,
     ) -> None:
         """Prepare.
 
@@ -78,13 +77,11 @@ class OwnSource:
             readings: of this node.
             containers: as the runtime has them; None: nobody tells.
             clock: of the instants of measurements.
-            log: hears of faults.
         """
         self._readings = readings
         self._containers = containers
         # Else nothing would be new after a clock was put back.
         self._steady = SteadyTime(clock)
-        self._log = log
         self._measuring = asyncio.Lock()
         self._measurements: set[asyncio.Task[None]] = set()
         self._pods: tuple[Pod, ...] = ()

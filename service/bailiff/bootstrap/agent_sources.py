@@ -55,7 +55,7 @@ def sources_of(
     aged = partial(Aging, stale_after=settings.stale_after, standing=standing, clock=clock)
     if kubelet is not None and not settings.own_readings:
         return Sources(aged(kubelet), ())
-    own = OwnSource(readings, containers, clock, log)
+    own = OwnSource(readings, containers, clock)
     if kubelet is None:
         if containers is None:
             log.info("writable layers are not measured", why="neither --runtime nor --kubelet")

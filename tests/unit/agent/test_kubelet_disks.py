@@ -132,7 +132,6 @@ async def test_an_agent_that_is_started_anew_waits_for_a_new_measurement():
     async with measured_by_kubelet(scene, 0.0):
         scene.node.disk_free = 50 * MIB
         await asyncio.sleep(1)
-        scene.source.somebody_left()
         async with scene.running():
             await asyncio.sleep(5)
             assert scene.api.deleted == []

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from bailiff.agent.log import Log
 from bailiff.agent.own_source import OwnSource
 from bailiff.agent.reading import ReadingError
 from bailiff.kinds import Annotations, Pod
@@ -32,7 +31,7 @@ MEASURED, UNSEEN = pod("measured", uid=UID), pod("unseen")
 async def read(folder: Path, *pods: Pod) -> list[str]:
     """UIDs of those of which something is measured; the host has a cgroup of `MEASURED`."""
     readings = readings_of(full_host(folder))
-    reading = await OwnSource(readings, None, LoopClock(), Log(text=True)).read(pods)
+    reading = await OwnSource(readings, None, LoopClock()).read(pods)
     return [one.pod_ref.uid for one in reading.pods()]
 
 
@@ -65,7 +64,7 @@ async def test_one_thread_measures_at_a_time_though_nobody_waits_for_it_any_more
         running -= 1
 
     monkeypatch.setattr(readings, "measure_volumes", measure)
-    source = OwnSource(readings, None, LoopClock(), Log(text=True))
+    source = OwnSource(readings, None, LoopClock())
     for _ in range(3):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
@@ -80,7 +79,7 @@ async def test_one_thread_measures_at_a_time_though_nobody_waits_for_it_any_more
 async def test_what_was_measured_of_volumes_is_known_when_images_are_found_elsewhere(tmp_path):
     host = full_host(tmp_path)
     host.write(f"var/lib/kubelet/pods/{UID}/volumes/kubernetes.io~empty-dir/files/file", "x")
-    source = OwnSource(readings_of(host), None, LoopClock(), Log(text=True))
+    source = OwnSource(readings_of(host), None, LoopClock())
     await source.read_anew((MEASURED,))
     source.measure_by(readings_of(host, image_dir="/var/lib/kubelet"))
     ((pod,)) = (await source.read((MEASURED,))).pods()
@@ -89,7 +88,7 @@ async def test_what_was_measured_of_volumes_is_known_when_images_are_found_elsew
 
 async def test_what_is_measured_after_a_clock_was_put_back_is_new(tmp_path):
     clock = LoopClock()
-    source = OwnSource(readings_of(full_host(tmp_path)), None, clock, Log(text=True))
+    source = OwnSource(readings_of(full_host(tmp_path)), None, clock)
     before = (await source.read(())).node.memory
     clock.step = timedelta(hours=-1)
     await asyncio.sleep(0.01)

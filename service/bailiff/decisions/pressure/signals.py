@@ -44,6 +44,11 @@ class Signal(StrEnum):
         return _CONDITIONS.get(self.resource, "")
 
     @property
+    def is_freed_by_stopping(self) -> bool:
+        """A container that is stopped gives it back: it keeps its layer, logs and volumes."""
+        return self.condition != DISK_PRESSURE
+
+    @property
     def is_stall(self) -> bool:
         """For how much of the time tasks wait: no amount that a pod has, or gives back."""
         return self in STALLS
@@ -65,6 +70,12 @@ CONDITIONS = (MEMORY_PRESSURE, DISK_PRESSURE, PID_PRESSURE)
 
 # Those of memory come first in a round (byEvictionPriority).
 MEMORY_SIGNALS = frozenset({Signal.MEMORY_AVAILABLE, Signal.ALLOCATABLE_MEMORY_AVAILABLE})
+# By the name of the file system that they are of.
+FILE_SYSTEMS = {
+    "nodefs": (Signal.NODEFS_AVAILABLE, Signal.NODEFS_INODES_FREE),
+    "imagefs": (Signal.IMAGEFS_AVAILABLE, Signal.IMAGEFS_INODES_FREE),
+    "containerfs": (Signal.CONTAINERFS_AVAILABLE, Signal.CONTAINERFS_INODES_FREE),
+}
 STALLS = frozenset(signal for signal in Signal if ".psi." in signal)
 # What a kubelet knows nothing of.
 EXTRA_SIGNALS = STALLS | {Signal.SWAP_AVAILABLE}
