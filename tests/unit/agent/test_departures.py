@@ -93,14 +93,21 @@ async def test_all_of_before_are_waited_for_at_once():
     assert scene.node.looks[0] == pytest.approx(25, abs=1.1)
 
 
-async def test_for_a_soft_threshold_nobody_else_goes_before_the_grace_period_is_over():
-    """As with the kubelet, which waits for the pod to end."""
+def with_two_minutes() -> tuple[AgentScene, Pod, Pod]:
+    """The first of two goes for a soft threshold of ten seconds, with two minutes to end."""
     first, second = pod("first", priority=-1), pod("second")
     first = replace(first, spec=replace(first.spec, termination_grace_period_seconds=120))
     limits = replace(soft("10s"), eviction_max_pod_grace_period=120)
     scene = AgentScene(first, second, configuration=limits)
     scene.node.uses = {"first": 300 * MIB, "second": 620 * MIB}
-    scene.node.lies_there, scene.stays_in_the_api = {"uid-first"}, {"first"}
+    scene.stays_in_the_api = {"first"}
+    return scene, first, second
+
+
+async def test_for_a_soft_threshold_nobody_else_goes_before_the_grace_period_is_over():
+    """As with the kubelet, which waits for the pod to end."""
+    scene, first, second = with_two_minutes()
+    scene.node.lies_there = {"uid-first"}
     async with scene.running():
         await asyncio.sleep(11)
         assert scene.api.deleted == ["first"]
@@ -117,12 +124,7 @@ async def test_for_a_soft_threshold_nobody_else_goes_before_the_grace_period_is_
 
 
 async def test_for_one_that_was_unseen_a_soft_threshold_waits_until_the_api_says_so(monkeypatch):
-    first, second = pod("first", priority=-1), pod("second")
-    first = replace(first, spec=replace(first.spec, termination_grace_period_seconds=120))
-    limits = replace(soft("10s"), eviction_max_pod_grace_period=120)
-    scene = AgentScene(first, second, configuration=limits)
-    scene.node.uses = {"first": 300 * MIB, "second": 620 * MIB}
-    scene.stays_in_the_api = {"first"}
+    scene, first, second = with_two_minutes()
     has_gone = scene.node.has_gone
     monkeypatch.setattr(scene.node, "has_gone", lambda uid: uid == "uid-first" or has_gone(uid))
     async with scene.running():
