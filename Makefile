@@ -5,7 +5,7 @@ PROTOS := $(wildcard protos/bailiff/v1/*.proto)
 COVERAGE_FLOOR = 96
 PROTOC = PATH=$(BIN):$$PATH $(BIN)/python -m grpc_tools.protoc -Iprotos -I.venv/googleapis
 
-.PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking image image-test image-base licences conformance mutants test-assets bench bench-storm chaos attack lock audit clean real-node
+.PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking image image-test image-base licences docs reference conformance mutants test-assets bench bench-storm chaos attack lock audit clean real-node
 
 run: setup
 	@$(BIN)/bailiff up $(ARGS)
@@ -101,6 +101,15 @@ image-base:
 
 licences: setup-dev
 	@$(BIN)/python -m image.licences > .venv/licences.md && mv .venv/licences.md docs/licences.md
+
+# The pages in docs/reference that the code writes itself.
+reference: setup-dev
+	$(BIN)/python -m handbook
+
+# The documents as a site in build/site: python -m http.server -d build/site. It ends with an error
+# where a link leads nowhere, or a page has no place in mkdocs.yml.
+docs: setup-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 # The real code's answers: make conformance DIR=folder-of-jsonl-files
 conformance: setup-dev

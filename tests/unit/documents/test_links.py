@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PLACES = ("*.md", "docs/*.md", "helm/*/README.md")
 DOCUMENTS = sorted(path for place in PLACES for path in ROOT.glob(place))
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")

@@ -1,0 +1,21 @@
+"""`make reference`: write the generated pages anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from handbook import metrics, options, variables
+
+FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+PAGES = {"metrics.md": metrics.page, "options.md": options.page, "variables.md": variables.page}
+
+
+def main() -> None:
+    """Write them."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, page in PAGES.items():
+        (FOLDER / name).write_text(page())
+
+
+if __name__ == "__main__":
+    main()
