@@ -1,4 +1,4 @@
-"""The README's transcripts, executed; see `masked`."""
+"""The transcripts of the README and of the tour that goes on with it, executed; see `masked`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def up(tmp_path_factory):
         yield started
 
 
-@pytest.mark.parametrize("steps", transcripts(ROOT / "README.md"), ids=name_of)
+STEPS = [*transcripts(ROOT / "README.md"), *transcripts(ROOT / "docs" / "tour.md")]
+
+
+@pytest.mark.parametrize("steps", STEPS, ids=name_of)
 def test_transcript(up, steps, tmp_path):
     skip_without_programs(steps)
     for step in steps:
