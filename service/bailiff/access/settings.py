@@ -16,33 +16,34 @@ class AccessSettings(EnvironmentSettings):
     What is not given is read from the environment, as `BAILIFF_ACCESS_ALLOWED_SECONDS`.
 
     Attributes:
-        audience: that a token must be meant for, so that nobody who is shown it can use it at the
-            API server, and no token for the API server is ever sent here.
-        allowed_seconds: for which the API server's word that a token is good, or that a caller may
-            do something, is believed. Who is locked out is let in for as long. What is in use is
-            asked for again in the last quarter of that.
-        denied_seconds: for which its word to the contrary is believed. Short: who was just given a
-            right, or a token, does not wait long.
-        max_kept: answers of each kind that are kept; allowed and denied ones apart, so that a
-            flood of made-up tokens drives no good one out. Where there are more, the oldest of the
-            caller with most makes room. Each takes about 1 KiB.
-        max_reviews: questions to the API server at a time; more wait for their turn.
-        max_waiting: questions that may wait for their turn; of more, those of whoever has most are
-            refused. Those about callers who are known wait apart, as many at most.
-        max_waiting_per_peer: of these, those of one address or IPv6 network of /64, or of one
-            caller who is known.
-        review_timeout_seconds: for one question, waiting for its turn included.
-        max_token_bytes: of a token. Those of Kubernetes have about 1 KiB.
-        max_requests_per_second: of one caller, on all ports of the process together; a stream's
-            requests count one by one.
-        max_burst_requests: that it may have saved up.
-        max_concurrent_requests: of one caller at a time; a stream is one.
-        max_bytes_per_second: of one caller, in and out.
-        max_burst_bytes: that it may have saved up. A question is answered as long as there is
-            anything left, so that none is too long for the quota.
-        max_callers: that are remembered; where there are more, who has not asked for longest is
-            forgotten, and begins anew. Nobody is who has a request under way: where all have, a
-            further one is refused.
+        audience: audience that a token must name. A token for Bailiff is then useless at the API
+            server, and no token for the API server is ever sent to Bailiff.
+        allowed_seconds: time for which the API server's yes is believed: the token is good, or the
+            caller may do something. A right that is taken away holds for this long. Answers in use
+            are renewed in the last quarter of this time.
+        denied_seconds: time for which the API server's no is believed. It is short, so that a
+            caller with a new right or token does not wait long.
+        max_kept: answers of each kind that are kept. Allowed and denied answers are kept apart, so
+            that a flood of made-up tokens drives out no good answer. If there are more, the oldest
+            answer of the caller with the most answers makes room. Each takes about 1 KiB.
+        max_reviews: questions to the API server at a time. More questions wait for their turn.
+        max_waiting: questions that may wait for their turn. If there are more, questions of the
+            caller with the most waiting are refused. Questions about known callers wait in a line
+            of their own, with the same bound.
+        max_waiting_per_peer: waiting questions of one address, one IPv6 network of /64, or one
+            known caller.
+        review_timeout_seconds: time for one question, waiting for its turn included.
+        max_token_bytes: length of a token. Tokens of Kubernetes have about 1 KiB.
+        max_requests_per_second: requests of one caller, on all ports of the process together. The
+            requests of a stream count one by one.
+        max_burst_requests: requests that one caller may save up.
+        max_concurrent_requests: requests of one caller at a time. A stream is one request.
+        max_bytes_per_second: bytes of one caller, in and out.
+        max_burst_bytes: bytes that one caller may save up. A question is answered as long as any
+            bytes are left, so that no question is too long for the quota.
+        max_callers: callers that are remembered. If there are more, the caller that has not asked
+            for longest is forgotten and begins anew. A caller with a request under way is never
+            forgotten. If all callers have one, a further caller is refused.
     """
 
     model_config = SettingsConfigDict(env_prefix="BAILIFF_ACCESS_")

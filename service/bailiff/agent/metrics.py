@@ -66,19 +66,19 @@ class AgentMetrics:
         )
         self._available = Gauge(
             "bailiff_agent_available",
-            "What is left of a signal, in bytes, inodes or processes, at the last round.",
+            "Available amount of a signal in bytes, inodes or processes, at the last round.",
             ["eviction_signal"],
             registry=registry,
         )
         self._met = Gauge(
             "bailiff_agent_threshold_met",
-            "Whether a threshold of this signal is met, 1 or 0, at the last round.",
+            "1 if a threshold of this signal was met at the last round, else 0.",
             ["eviction_signal"],
             registry=registry,
         )
         self._freed = Counter(
             "bailiff_agent_freed",
-            "What was freed without a pod, by what: container, sandbox or image, and fate.",
+            "Containers, sandboxes and images that were removed to free the node, by fate.",
             ["what", "fate"],
             registry=registry,
         )

@@ -61,7 +61,7 @@ OPTIONS: dict[str, Any] = {
         list[str] | None,
         setting(
             "--mutation",
-            f"What is done to pods: {', '.join(MUTATIONS)}; may be given several times. "
+            f"A change to make to new pods: {', '.join(MUTATIONS)}; may be given several times. "
             "Default: all.",
             ADMISSION,
             metavar="<name>",

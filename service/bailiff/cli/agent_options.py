@@ -89,7 +89,7 @@ CONFIG: Any = setting(
 )
 EXTENSIONS: Any = setting(
     "--pressure-extensions",
-    "What no kubelet does, see docs/pressure-extensions.md; default: nothing.",
+    "File of settings that no kubelet has, see docs/pressure/extensions.md; default: none.",
     _ROUNDS,
 )
 INTERVAL: Any = setting(
@@ -115,7 +115,7 @@ NOTICES: Any = setting(
 )
 STALL: Any = setting(
     "--stall-milliseconds",
-    "So long within a second tasks have to wait for memory until PSI tells; 0: PSI is not asked.",
+    "PSI tells once tasks have waited for memory for this long within a second; 0: no PSI.",
     _NOTICES,
     min=0,
     max=1000,
@@ -135,7 +135,7 @@ RUNTIME: Any = setting(
 )
 STOP_CONTAINERS: Any = setting(
     "--stop-containers",
-    "Where the API server is away and the threshold is hard, stop the pod's containers, and tell "
+    "If the API server is away and the threshold is hard, stop the pod's containers, and tell "
     "the API server afterwards.",
     _RUNTIME,
 )

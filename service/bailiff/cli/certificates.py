@@ -19,7 +19,7 @@ app = typer.Typer(help="The serving certificate that Bailiff makes for itself.")
 
 _NAMESPACE = setting(
     "--namespace",
-    "Of the Secret; default: the pod's own, else kube-system.",
+    "Namespace of the Secret; default: the pod's own, else kube-system.",
     show_default=False,
 )
 _SECRET = setting("--secret", "Name of the Secret, which has to be there, if empty.")
@@ -28,15 +28,18 @@ _MUTATING = setting(
     "--mutating-webhook-configuration",
     "One whose webhooks are to believe the certificate; may be given repeatedly.",
 )
-_VALIDATING = setting("--validating-webhook-configuration", "The same of a validating one.")
+_VALIDATING = setting(
+    "--validating-webhook-configuration",
+    "A validating webhook configuration; may be given repeatedly.",
+)
 _DAYS = setting("--days", "For which a certificate is valid.", min=1, max=3650)
 _RENEW_BEFORE = setting(
-    "--renew-before-days", "So many days before its end it is replaced.", min=0, max=3649
+    "--renew-before-days", "Replace the certificate this many days before it ends.", min=0, max=3649
 )
 _KEEP = setting(
     "--keep-seconds",
-    "So long the authority of the certificate before is believed, too: until all pods serve the "
-    "new one.",
+    "Seconds for which webhooks also believe the authority of the replaced certificate, until all "
+    "pods serve the new one.",
     min=0,
     max=7 * 86_400,
 )

@@ -35,53 +35,53 @@ _TARGET = typer.Argument(
 SETTINGS = {"allow_extra_args": True}
 _SUMMARY = typer.Option(
     "--summary",
-    help="Of pressure: what the node's kubelet answers to GET /stats/summary; - reads standard "
+    help="For pressure: what the node's kubelet answers to GET /stats/summary; - reads standard "
     "input.",
     metavar="FILE",
     show_default=False,
 )
 _PODS = typer.Option(
     "--pods",
-    help="Of pressure: the pods of the node, as kubectl get pods -o yaml prints them, and the node "
-    "itself, where its kubelet's version counts.",
+    help="For pressure: the pods of the node, as kubectl get pods -o yaml prints them, and the "
+    "node itself, where its kubelet's version counts.",
     metavar="FILE",
     show_default=False,
 )
 _CONFIG = typer.Option(
     "--config",
-    help="Of pressure: the KubeletConfiguration, or what the kubelet answers to GET /configz. "
+    help="For pressure: the KubeletConfiguration, or what the kubelet answers to GET /configz. "
     "Default: the kubelet's defaults.",
     metavar="FILE",
     show_default=False,
 )
 _EXTENSIONS = typer.Option(
     "--extensions",
-    help="Of pressure: settings that no kubelet has, see docs/pressure-extensions.md.",
+    help="For pressure: settings that no kubelet has, see docs/pressure/extensions.md.",
     metavar="FILE",
     show_default=False,
 )
 _STATE = typer.Option(
     "--state",
-    help="Of pressure: what the last round has left (-o json), so that grace periods go on; or a "
+    help="For pressure: what the last round has left (-o json), so that grace periods go on; or a "
     "worker's, from the node's annotation bailiff.dev/pressure-state.",
     metavar="FILE",
     show_default=False,
 )
 _SIGNAL = typer.Option(
     "--signal",
-    help="Of pressure: rank for this signal, as memory.available, whether it is low or not.",
+    help="For pressure: rank for this signal, as memory.available, whether it is low or not.",
     metavar="SIGNAL",
     show_default=False,
 )
 _PRESSURE = typer.Option(
     "--pressure",
-    help="Of a node: who would go if it ran out of memory, disk or processes, by what its kubelet "
+    help="For a node: who would go if it ran out of memory, disk or processes, by what its kubelet "
     "measures now; takes the right nodes/proxy.",
 )
 _NODE_LOSS = typer.Option(
     "--node-loss",
-    help="Of a node or pod of a cluster: what becomes of it if the node does not come back, by its "
-    "Lease and Ready condition.",
+    help="For a node or pod of a cluster: what becomes of it if the node does not come back, by "
+    "its Lease and Ready condition.",
 )
 _EXIT_CODE = typer.Option(
     "--exit-code",

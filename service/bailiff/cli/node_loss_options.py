@@ -64,8 +64,8 @@ _OPTIONS: dict[str, Any] = {
     ],
     "node_loss_unhealthy_fraction": _seconds(
         "--node-loss-unhealthy-fraction",
-        "Of the nodes of a zone, from which on it is partially disrupted, if more than two are not "
-        "ready; above 0, up to 1; default: 0.55.",
+        "Fraction of a zone's nodes that are not ready, from which on the zone is partially "
+        "disrupted, if more than two are not ready; above 0, up to 1; default: 0.55.",
     ),
     "node_loss_lost_zone": Annotated[
         str | None,

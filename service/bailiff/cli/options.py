@@ -79,7 +79,7 @@ FILES = typer.Option(
 NAMESPACE = typer.Option(
     "--namespace",
     "-n",
-    help="Of the pod; and of the objects in files that name none. Default: kubectl's.",
+    help="Namespace of the pod, and of objects in files that name none. Default: kubectl's.",
     rich_help_panel=OBJECTS,
     show_default=False,
 )

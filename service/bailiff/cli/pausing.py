@@ -30,12 +30,12 @@ LONGEST = timedelta(days=365)
 NAMESPACE = typer.Option(
     "--namespace",
     "-n",
-    help="Of the ConfigMap, as the policy pause.namespace says.",
+    help="Namespace of the ConfigMap, as the policy pause.namespace says.",
     envvar="BAILIFF_PAUSE_NAMESPACE",
     show_default=False,
 )
 NAME = typer.Option(
-    "--name", help="Of the ConfigMap, as pause.name says.", envvar="BAILIFF_PAUSE_NAME"
+    "--name", help="Name of the ConfigMap, as pause.name says.", envvar="BAILIFF_PAUSE_NAME"
 )
 _DEFAULT_NAME = "bailiff-pause"
 

@@ -48,7 +48,7 @@ _OPTIONS: dict[str, Any] = {
         str | None,
         setting(
             "--pressure-node-selector",
-            "Of nodes with these labels alone, as pool=spot,tier=2; default: of all.",
+            "Only of nodes with these labels, as pool=spot,tier=2; default: of all nodes.",
             PRESSURE,
         ),
     ],
@@ -65,8 +65,8 @@ _OPTIONS: dict[str, Any] = {
         Path | None,
         setting(
             "--pressure-extensions",
-            "What no kubelet does, as dry runs, release targets and signals of stalls, see "
-            "docs/pressure-extensions.md; default: nothing.",
+            "File of settings that no kubelet has, as dry runs, release targets and signals of "
+            "stalls, see docs/pressure/extensions.md; default: none.",
             PRESSURE,
         ),
     ],

@@ -30,23 +30,23 @@ SUMMARY = "Should this pod be evicted, and when?"
 DESCRIPTION = """\
 Bailiff answers for Kubernetes whether a pod should be evicted and when, and explains the answer.
 It knows the rules of kube-controller-manager's taint eviction and of the kubelet's eviction
-manager, and repairs what is broken there.
+manager, and repairs some of their faults.
 
 - **Decisions** are made from the facts that you send: objects in Kubernetes' own JSON, as
-  `kubectl get -o json` prints them. Of these, fields that no rule needs are ignored, and null
-  counts as absent; a field that the question itself has not is refused.
-- **Cluster** operations fetch the objects for you, where Bailiff was given a cluster to read.
-- **Scheduling** says where a pod could go, and until when it could stay there: to whoever writes a
-  scheduler, and to kube-scheduler as its extender.
-- **Admission** answers the webhooks of kube-apiserver, where Bailiff was started for that.
+  `kubectl get -o json` prints them. Fields of these objects that no rule needs are ignored, and
+  null counts as absent. An unknown field of the question itself is refused.
+- **Cluster** operations fetch the objects for you, if Bailiff was given a cluster to read.
+- **Scheduling** says where a pod could go, and how long it could stay there. It serves authors of
+  schedulers, and kube-scheduler as its extender.
+- **Admission** answers the webhooks of kube-apiserver, if Bailiff was started with them.
 - **Health** is for probes and Prometheus.
 
-Nothing here changes the cluster, with one exception: where the server was started with hooks and
-with policies that have budgets over time (`overTime`), a review of an eviction takes a place in a
-budget, unless its `dryRun` is true.
+Nothing here changes the cluster, with one exception. If the server has hooks and policies with
+budgets over time (`overTime`), the review of an eviction takes a place in a budget, unless its
+`dryRun` is true.
 
-Every answer carries `X-Request-Id`, your own if you send one.
-What cannot be answered comes as `application/problem+json` (RFC 9457) with a stable `code`.
+Every answer carries `X-Request-Id`, your own if you send one. An error is an
+`application/problem+json` (RFC 9457) with a stable `code`.
 """
 TAGS = [
     {"name": "Decisions", "description": "Answers from the facts in the request."},

@@ -43,8 +43,8 @@ class Backlog(Collector):
         """See Collector."""
         backlog = GaugeMetricFamily(
             "bailiff_worker_backlog",
-            "Evictions that do not run yet, by cause: waiting for their time, due and waiting for "
-            "a free hand, the policy that holds them back, or what the last attempt came to.",
+            "Evictions that do not run yet, by cause: waiting for their time; due, and waiting for "
+            "a free place; the policy that holds them; or the outcome of the last attempt.",
             labels=["cause"],
         )
         for cause, count in self.counts().items():
@@ -68,12 +68,12 @@ class Backlog(Collector):
         zones = self._gate.facts.zones
         yield GaugeMetricFamily(
             "bailiff_worker_cluster_breaker_state",
-            "What the breaker of the cluster does: 0 nothing, 1 slows down, 2 stops evictions.",
+            "State of the cluster's breaker: 0 normal, 1 slows evictions down, 2 stops evictions.",
             _LEVELS[zones.state(CLUSTER).level],
         )
         family = GaugeMetricFamily(
             "bailiff_worker_breaker_state",
-            "What the breaker of a zone does: 0 nothing, 1 slows down, 2 stops evictions.",
+            "State of a zone's breaker: 0 normal, 1 slows evictions down, 2 stops evictions.",
             labels=["zone"],
         )
         for zone, state in zones.states.items():

@@ -37,24 +37,21 @@ class WorkerMetrics:
         self.attempts = _attempts_on_paper(registry) if on_paper else _attempts(registry)
         self.evictions = Counter(
             "bailiff_worker_evictions_total",
-            "Evictions that the API server has taken, by how: delete, evictionApi, or override, a "
-            "delete after the hard deadline though the budget has not allowed it; and by the "
-            "system whose finding it was.",
+            "Evictions that the API server has taken, by way and by system. The ways: delete, "
+            "evictionApi, or override: a delete after the hard deadline, against the budget.",
             ["by", "system"],
             registry=real,
         )
         self.lateness = Histogram(
             "bailiff_worker_lateness_seconds",
             "Seconds from a pod's deadline, by the API server's clock, until the API server had "
-            "taken its eviction; measured as elapsed time, which no step of a clock changes. What "
-            "policies hold back counts.",
+            "taken its eviction. The time for which policies hold the eviction is included.",
             buckets=_LATENESS_BUCKETS,
             registry=real,
         )
         self.cancelled = Counter(
             "bailiff_worker_evictions_cancelled_total",
-            "Evictions that were scheduled and then cancelled because the pod may stay, by the "
-            "system whose finding it was.",
+            "Evictions that were scheduled and then cancelled because the pod may stay, by system.",
             ["system"],
             registry=registry,
         )
@@ -80,7 +77,7 @@ class WorkerMetrics:
         )
         self.pending = Gauge(
             "bailiff_worker_evictions_pending",
-            "Evictions waiting for their time, for a retry, or running.",
+            "Evictions that wait for their time or for a retry, or run.",
             registry=registry,
         )
         self.mirrored = Gauge(
@@ -111,14 +108,14 @@ class WorkerMetrics:
         )
         self.clock_skew = Gauge(
             "bailiff_worker_clock_skew_seconds",
-            "Seconds by which this machine's wall clock is wrong by the API server's, as far as "
-            "answers tell: above 0 it is ahead, 0 where it may be right.",
+            "Seconds by which this machine's wall clock differs from the API server's. Above 0 it "
+            "is ahead, below 0 behind. 0: it may be right.",
             registry=registry,
         )
         self.lease_renewal_age = Gauge(
             "bailiff_worker_lease_renewal_age_seconds",
-            "Seconds since this worker sent the last renewal of the Lease that succeeded, or on a "
-            "standby saw one; 0 without an election, and before the first.",
+            "Seconds since this worker sent the last successful renewal of its Lease. On a "
+            "standby: since it last saw a renewal, the oldest of several Leases. 0 without an election.",
             registry=registry,
         )
         self.watch_silence = Gauge(

@@ -40,15 +40,14 @@ class PressureMetrics:
         )
         self.nodes = Gauge(
             "bailiff_worker_pressure_nodes",
-            "Nodes that are watched for pressure: known, unknown because their summary or "
-            "configuration cannot be read or their stats are old, and of those that are known "
-            "pressed, which have a threshold that is met.",
+            "Nodes that are watched for pressure, by state. Unknown: the summary or configuration "
+            "cannot be read, or its stats are old. Pressed: a known node with a threshold met.",
             ["state"],
             registry=registry,
         )
         self.reads = Counter(
             "bailiff_worker_pressure_reads_total",
-            "Summaries of nodes that were read, by fate: read, or why not.",
+            "Attempts to read the summary of a node, by fate: read, or the reason of the failure.",
             ["fate"],
             registry=registry,
         )
