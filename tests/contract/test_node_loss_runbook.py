@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.kube_apiserver
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "node-loss.md").read_text()
-RUNBOOK = GUIDE.partition("\n## Runbook")[2].partition("\n## ")[0]
+GUIDE = (Path(__file__).parents[2] / "docs" / "runbooks" / "node-silent.md").read_text()
+RUNBOOK = GUIDE.partition("\n## Find out")[2]
 COMMANDS = re.findall(r"^ +(kubectl .+)$", RUNBOOK, re.MULTILINE)
 SETTINGS = NodeLossSettings(after=3.0, silent_after=3.0, rate=5.0)
 
