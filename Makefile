@@ -5,7 +5,7 @@ PROTOS := $(wildcard protos/bailiff/v1/*.proto)
 COVERAGE_FLOOR = 96
 PROTOC = PATH=$(BIN):$$PATH $(BIN)/python -m grpc_tools.protoc -Iprotos -I.venv/googleapis
 
-.PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking image image-test image-base licences docs reference conformance mutants test-assets bench bench-storm chaos attack lock audit clean real-node
+.PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking image image-test image-base licences docs reference pictures conformance mutants test-assets bench bench-storm chaos attack lock audit clean real-node
 
 run: setup
 	@$(BIN)/bailiff up $(ARGS)
@@ -65,6 +65,10 @@ format: setup-dev
 # Generated files are committed; tests fail when they no longer match their source.
 openapi: setup
 	$(BIN)/python -m bailiff.bootstrap.openapi > openapi.json
+
+# Which package imports which, drawn into docs/architecture/index.md.
+pictures: setup-dev
+	$(BIN)/python -m tests.harness.layers_picture
 
 protos: setup-dev .venv/googleapis
 	$(PROTOC) --python_out=service --mypy_out=service $(PROTOS)

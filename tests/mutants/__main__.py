@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 STAGES = ROOT / ".mutants"
-# The files that keep the promises of docs/architecture.md.
+# The files that keep the promises of docs/architecture/worker.md.
 FILES = (
     "decisions/node_taints/observations.py",
     "worker/timers/pending.py",

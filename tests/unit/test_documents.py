@@ -1,4 +1,4 @@
-"""docs/architecture.md names files, types and functions that there are, and its recipe works."""
+"""docs/architecture/ names files, types and functions that there are, and its recipe works."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ from tests.harness.faces.grpc_face import without_zeros
 from tests.harness.kinds import pod_of
 
 ROOT = Path(__file__).parents[2]
-GUIDE = (ROOT / "docs" / "architecture.md").read_text()
+PAGES = sorted((ROOT / "docs" / "architecture").glob("*.md"))
+GUIDE = "\n".join(page.read_text() for page in PAGES)
 # A file may be named from the package whose part it is.
 FOLDERS = (ROOT, ROOT / "service" / "bailiff", ROOT / "service" / "bailiff_demo")
 
-FENCED = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-(PROGRAM,) = FENCED.findall(GUIDE)
+FENCED = re.compile(r"^```\w*\n.*?^```$", re.MULTILINE | re.DOTALL)
+(PROGRAM,) = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(r"[\w./-]*\.(?:py|proto|yaml|toml|md)\b|[\w./-]+/(?![\w{])")
 WORD = re.compile(r"(?<![\w./-])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
