@@ -30,7 +30,9 @@ GUIDE = "\n".join(page.read_text() for page in sorted(PAGES.glob("*.md")))
 # | 1 | an event comes in | `worker/mirror/watching.py` |
 STEP = re.compile(r"^\| (\d+) \| .* \| `((?:worker|actions)/[a-z_/]+\.py)` \|$", re.MULTILINE)
 
-(DIAGRAM,) = re.findall(r"^```mermaid\nstateDiagram-v2\n(.*?)^```$", EVICTION, re.MULTILINE | re.DOTALL)
+(DIAGRAM,) = re.findall(
+    r"^```mermaid\nstateDiagram-v2\n(.*?)^```$", EVICTION, re.MULTILINE | re.DOTALL
+)
 # WAITING --> HELD: HAND_OVER
 ARROW = re.compile(r"^ *(\S+) --> (\S+): (.+)$", re.MULTILINE)
 # | `HAND_OVER` | the gate | it is due, and there are policies |
@@ -119,6 +121,6 @@ def test_the_states_of_an_entry_and_its_moves_are_drawn():
 
 
 def test_every_move_is_explained_and_so_is_who_makes_it():
-    told = {name: by for name, by in MOVE.findall(EVICTION)}
+    told = dict(MOVE.findall(EVICTION))
     assert told == {name: ", ".join(who.value for who in move.by) for name, move in MOVES.items()}
     assert sorted(map(id, states.MOVES)) == sorted(map(id, MOVES.values()))
