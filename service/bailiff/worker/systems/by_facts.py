@@ -40,8 +40,7 @@ class SystemByFacts(SystemInWorker, Generic[F]):
         writes have the node looked at. So a choice that a round has made is handed in from then on
         (`evaluated`), with the pod's UID and what it was made by, and nobody else is chosen by the
         same observation, nor between `began` and `failed` or `ended`. What counts rounds or time
-        moves only together with newer observations. See
-        docs/architecture/system-in-worker.md.
+        moves only together with newer observations. See docs/architecture/system-in-worker.md.
 
         Args:
             node: None where it is gone, or cannot be read.
