@@ -5,7 +5,7 @@ PROTOS := $(wildcard protos/bailiff/v1/*.proto)
 COVERAGE_FLOOR = 96
 PROTOC = PATH=$(BIN):$$PATH $(BIN)/python -m grpc_tools.protoc -Iprotos -I.venv/googleapis
 
-.PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking image image-test image-base licences docs reference pictures conformance mutants test-assets bench bench-storm chaos attack lock audit clean real-node
+.PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking image image-test image-base licences docs reference conformance mutants test-assets bench bench-storm chaos attack lock audit clean real-node
 
 run: setup
 	@$(BIN)/bailiff up $(ARGS)
@@ -66,10 +66,6 @@ format: setup-dev
 openapi: setup
 	$(BIN)/python -m bailiff.bootstrap.openapi > openapi.json
 
-# Which package imports which, drawn into docs/architecture/index.md.
-pictures: setup-dev
-	$(BIN)/python -m tests.harness.layers_picture
-
 protos: setup-dev .venv/googleapis
 	$(PROTOC) --python_out=service --mypy_out=service $(PROTOS)
 	$(PROTOC) --grpc_python_out=service --mypy_grpc_out=service $(filter %_service.proto,$(PROTOS))
@@ -106,7 +102,8 @@ image-base:
 licences: setup-dev
 	@$(BIN)/python -m image.licences > .venv/licences.md && mv .venv/licences.md docs/licences.md
 
-# The pages in docs/reference that the code writes itself.
+# The pages in docs/reference that the code writes itself, and the picture of the layers in
+# docs/architecture/index.md.
 reference: setup-dev
 	$(BIN)/python -m handbook
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from handbook import metrics, options, variables
+from handbook import layers, metrics, options, variables
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 PAGES = {"metrics.md": metrics.page, "options.md": options.page, "variables.md": variables.page}
@@ -15,6 +15,7 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for name, page in PAGES.items():
         (FOLDER / name).write_text(page())
+    layers.PAGE.write_text(layers.drawn(layers.PAGE.read_text()))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,9 @@ from tests.harness.transcripts import ROOT
 pytestmark = [pytest.mark.process]
 
 # What a browser fetches by itself when it shows a page.
-LOADS = re.compile(r"""<(?:script|img|link rel="?(?:stylesheet|icon)"?)[^>]*?(?:src|href)="?([^" >]+)""")
+LOADS = re.compile(
+    r"""<(?:script|img|link rel="?(?:stylesheet|icon)"?)[^>]*?(?:src|href)="?([^" >]+)"""
+)
 
 
 def build(target: Path) -> subprocess.CompletedProcess[str]:

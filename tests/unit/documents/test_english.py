@@ -19,7 +19,7 @@ LONGEST = 30
 # A page of more lines is not read to its end. References are looked up in, and may be longer.
 LONGEST_PAGE = 250
 REFERENCES = ("docs/reference/", "docs/licences.md", "helm/bailiff/README.md", "CHANGELOG.md")
-AVOIDED = re.compile(r"\b(whoever|whom|nought|hitherto|thereby|to be had|but for|save for)\b", re.I)
+AVOIDED = re.compile(r"\b(whoever|whom|nought|hitherto|thereby|to be had|but for|save for)\b", re.IGNORECASE)
 _FENCE = re.compile(r"^ *```.*?^ *```[ ]*$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"\n\s*\n|\n(?= *(?:[-*|#>]|\d+\.) )|\|")
 _END = re.compile(r"(?<=[.!?])[)\"”*]* +(?=[A-Z(\"*`])|; ")
@@ -58,4 +58,12 @@ def test_no_page_is_longer_than_a_reader_reads(path: Path) -> None:
 
 def test_sentences_are_found() -> None:
     text = "# Head\n\nOne `a. b`. Two [link](x.md); three\nmore.\n\n| cell | other |\n- point\n"
-    assert sentences(text) == ["Head", "One CODE.", "Two link", "three more.", "cell", "other", "point"]
+    assert sentences(text) == [
+        "Head",
+        "One CODE.",
+        "Two link",
+        "three more.",
+        "cell",
+        "other",
+        "point",
+    ]

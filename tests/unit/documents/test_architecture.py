@@ -23,7 +23,7 @@ from tests.harness.faces.grpc_face import ask as grpc_ask
 from tests.harness.faces.grpc_face import without_zeros
 from tests.harness.kinds import pod_of
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGES = sorted((ROOT / "docs" / "architecture").glob("*.md"))
 GUIDE = "\n".join(page.read_text() for page in PAGES)
 # A file may be named from the package whose part it is.

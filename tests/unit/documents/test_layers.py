@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.harness.layers_picture import PAGE, drawn, imports, layers, picture, table
+from handbook.layers import PAGE, drawn, imports, layers, picture, table
 
 
 def test_the_page_has_what_make_pictures_draws() -> None:
-    assert PAGE.read_text() == drawn(PAGE.read_text()), "make pictures"
+    assert PAGE.read_text() == drawn(PAGE.read_text()), "make reference"
 
 
 def test_a_row_holds_siblings_and_points_to_the_next() -> None:
@@ -32,4 +32,4 @@ def test_a_change_of_the_layers_is_seen() -> None:
 
 def test_a_page_without_a_place_is_refused() -> None:
     with pytest.raises(ValueError, match="one place"):
-        drawn(PAGE.read_text().replace("make pictures", "hand"))
+        drawn(PAGE.read_text().replace("make reference", "hand"))

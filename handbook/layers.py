@@ -1,8 +1,8 @@
-"""`make pictures`: which package imports which, drawn into docs/architecture/index.md.
+"""`make reference`: which package imports which, drawn into docs/architecture/index.md.
 
 The rows of the picture are those of the contract that import-linter checks. What each package
 imports today is read from the code. Both stand in the page between words that a person wrote, and
-`tests/unit/test_pictures.py` fails when the page differs from what is drawn here.
+`tests/unit/documents/test_layers.py` fails when the page differs from what is drawn here.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pathlib import Path
 
 import grimp
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "architecture" / "index.md"
 PACKAGE = "bailiff"
 
-_FIRST = "%% made by `make pictures` from pyproject.toml: do not edit\n"
+_FIRST = "%% made by `make reference` from pyproject.toml: do not edit\n"
 _HEAD = "| package | imports these packages directly |\n"
 _PICTURE = re.compile(rf"^```mermaid\n{re.escape(_FIRST)}.*?^```\n", re.MULTILINE | re.DOTALL)
 _TABLE = re.compile(rf"^{re.escape(_HEAD)}(?:\|.*\n)+", re.MULTILINE)
@@ -89,7 +89,3 @@ def _short(module: str) -> str:
 
 def _package_of(module: str) -> str:
     return _short(module).split(".")[0]
-
-
-if __name__ == "__main__":
-    PAGE.write_text(drawn(PAGE.read_text()))
