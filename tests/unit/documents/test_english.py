@@ -19,7 +19,9 @@ LONGEST = 30
 # A page of more lines is not read to its end. References are looked up in, and may be longer.
 LONGEST_PAGE = 250
 REFERENCES = ("docs/reference/", "docs/licences.md", "helm/bailiff/README.md", "CHANGELOG.md")
-AVOIDED = re.compile(r"\b(whoever|whom|nought|hitherto|thereby|to be had|but for|save for)\b", re.IGNORECASE)
+AVOIDED = re.compile(
+    r"\b(whoever|whom|nought|hitherto|thereby|to be had|but for|save for)\b", re.IGNORECASE
+)
 _FENCE = re.compile(r"^ *```.*?^ *```[ ]*$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"\n\s*\n|\n(?= *(?:[-*|#>]|\d+\.) )|\|")
 _END = re.compile(r"(?<=[.!?])[)\"”*]* +(?=[A-Z(\"*`])|; ")
@@ -36,7 +38,7 @@ def sentences(text: str) -> list[str]:
 
 
 def words(sentence: str) -> int:
-    return len(re.findall(r"[\w'’-]+", sentence))
+    return len(re.findall(r"[\w'-]+", sentence))
 
 
 def name(path: Path) -> str:
