@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 _HOT = '[{"op":"add","path":"/spec/devices/0/taints","value":[{"key":"hot","effect":"NoExecute"}]}]'
 
 _WITH_KUBECTL = """\
-Try, in another terminal:
   kubectl get pods -n demo -o wide
   kubectl taint node node-a maintenance=true:NoExecute
   kubectl get pods -n demo -o wide -w
@@ -29,7 +28,6 @@ Try, in another terminal:
 """
 
 _WITH_CURL = """\
-Try, in another terminal (kubectl, where you have it, works too):
   T="Authorization: Bearer $(sed -n 's/^ *token: //p' {kubeconfig})"
   curl -sk -H "$T" {cluster}/api/v1/namespaces/demo/pods?fieldSelector=spec.nodeName=node-a
   curl -sk -H "$T" -X PATCH -H 'Content-Type: application/merge-patch+json' \\
@@ -62,6 +60,9 @@ def welcome(settings: UpSettings, cluster: str, kubeconfig: Path, worker_pid: in
   worker      {queue}   (pid {worker_pid})
   cluster     {cluster}   the demo, in memory
 
+Try, in another terminal, after the `export` line below and `. .venv/bin/activate`:
+  bailiff preview taint node-a maintenance=true:NoExecute
+  bailiff explain pod/patient -n demo
 {tries}  curl -s {rest}/v1/nodes/node-a/decisions
   curl -s {rest}/v1/nodes/gpu-1/decisions
   bailiff explain pressure --summary summary.json --config config.json --pods pods.json
