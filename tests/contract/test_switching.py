@@ -1,4 +1,4 @@
-"""Where kube-controller-manager's flags cannot be set: docs/operations.md's policy, applied."""
+"""Where kube-controller-manager's flags cannot be set: docs/switching-over.md's policy, applied."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.harness.working import is_going, running_worker, until
 
 pytestmark = pytest.mark.kube_apiserver
 
-GUIDE = Path(__file__).parents[2] / "docs" / "operations.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "switching-over.md"
 ADMISSION = ("admissionregistration.k8s.io", "v1")
 KINDS = {
     "ValidatingAdmissionPolicy": "validatingadmissionpolicies",

@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver, pytest.mark.process]
 
 Start = Callable[[str], AbstractAsyncContextManager[Running]]
 FACTS = {"pod": {"metadata": {"name": "web"}}, "node": {"metadata": {"name": "n1"}}}
-GUIDE = (ROOT / "docs" / "operations.md").read_text()
+GUIDE = (ROOT / "docs" / "operate" / "pending.md").read_text()
 
 
 @pytest.fixture
