@@ -16,7 +16,7 @@ from tests.harness.transcripts import (
     transcripts,
 )
 
-(STEPS,) = transcripts(ROOT / "docs" / "agent.md")
+(STEPS,) = transcripts(ROOT / "docs" / "agent" / "index.md")
 
 
 def may_make_cgroups() -> bool:

@@ -13,7 +13,7 @@ from tests.harness.transcripts import (
     transcripts,
 )
 
-STEPS = [step for steps in transcripts(ROOT / "docs" / "node-loss.md") for step in steps]
+STEPS = [step for steps in transcripts(ROOT / "docs" / "node-loss" / "index.md") for step in steps]
 
 
 @pytest.mark.process
