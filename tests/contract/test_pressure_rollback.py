@@ -1,4 +1,4 @@
-"""docs/operations.md, "Roll back pressure mode": its commands remove what the worker has left."""
+"""docs/operate/pressure-mode.md, "Roll back pressure mode": its commands remove what the worker has left."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.parity
 
-GUIDE = Path(__file__).parents[2] / "docs" / "operations.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "operate" / "pressure-mode.md"
 PRESSURE = ("MemoryPressure", "DiskPressure", "PIDPressure")
 
 

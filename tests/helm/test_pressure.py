@@ -198,7 +198,7 @@ def test_helm_refuses_what_is_none(pressure):
 
 
 def test_helm_takes_the_extensions_of_the_guide():
-    guide = (ROOT / "docs" / "pressure-extensions.md").read_text()
+    guide = (ROOT / "docs" / "pressure" / "extensions.md").read_text()
     extensions = yaml.safe_load(guide.partition("```yaml\n")[2].partition("```")[0])
     assert rendered(extensions=extensions)
 
