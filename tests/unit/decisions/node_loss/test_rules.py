@@ -1,4 +1,4 @@
-"""The rules in their order, as docs/node-loss.md tells them."""
+"""The rules in their order, as docs/node-loss/index.md tells them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.unit.decisions.node_loss.scene import (
     with_claim,
 )
 
-GUIDE = (Path(__file__).parents[4] / "docs" / "node-loss.md").read_text()
+GUIDE = (Path(__file__).parents[4] / "docs" / "node-loss" / "index.md").read_text()
 UNREACHABLE = "node.kubernetes.io/unreachable:NoExecute"
 
 CASES = [
