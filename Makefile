@@ -127,7 +127,7 @@ test-assets:
 bench: setup-dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
-# Both need the programs of `make test-assets`, found through $KUBEBUILDER_ASSETS: docs/benchmarks.md.
+# Both need the programs of `make test-assets`, found through $KUBEBUILDER_ASSETS: docs/performance.md.
 bench-storm: setup-dev
 	$(BIN)/python -m benchmarks.storm $(ARGS)
 

@@ -35,7 +35,7 @@ _OPTIONS: dict[str, Any] = {
     "node_loss": _switch(
         _MODE,
         "Evict the pods of nodes that are not ready, or silent, for too long. For clusters whose "
-        "nodes are not tainted for that: see docs/node-loss.md.",
+        "nodes are not tainted for that: see docs/node-loss/index.md.",
     ),
     "node_loss_after": _seconds(
         "--node-loss-after",
@@ -97,8 +97,8 @@ _OPTIONS: dict[str, Any] = {
         Path | None,
         setting(
             "--node-loss-fence",
-            "File by which machines are asked whether they are off, see docs/fencing.md; default: "
-            "none is.",
+            "File by which machines are asked whether they are off, see docs/node-loss/fencing.md; "
+            "default: none is.",
             NODE_LOSS,
         ),
     ],

@@ -1,4 +1,4 @@
-"""What no kubelet does, each a setting that is off by default; see docs/pressure-extensions.md.
+"""What no kubelet does, each a setting that is off by default; see docs/pressure/extensions.md.
 
 Koordinator, Katalyst and Crane have some of it, under names and defaults of their own.
 """

@@ -125,7 +125,7 @@ class RoundPlan(Struct, frozen=True):
 
 
 def plan(facts: RoundFacts) -> RoundPlan:
-    """Plan a round. The numbers are those of the steps in docs/pressure.md."""
+    """Plan a round. The numbers are those of the steps in docs/pressure/round.md."""
     settings, state, now = facts.settings, facts.state, facts.now
     # 1. Nothing to watch.
     if not settings.thresholds and not settings.local_storage_capacity_isolation:

@@ -1,7 +1,7 @@
 """Eviction signals: what is measured, which resource that is, which condition it raises.
 
 Source: pkg/kubelet/eviction/api/types.go, pkg/kubelet/eviction/helpers.go. Those of swap and of
-stalls are ours, see docs/pressure-extensions.md.
+stalls are ours, see docs/pressure/extensions.md.
 """
 
 from __future__ import annotations

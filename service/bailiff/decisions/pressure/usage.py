@@ -45,7 +45,7 @@ def used_by(
     layout: Layout,
     extensions: PressureExtensions = NO_EXTENSIONS,
 ) -> int:
-    """Bytes, inodes or processes that count; of our own signals see docs/pressure-extensions.md."""
+    """Bytes, inodes or processes that count; of our own signals see docs/pressure/extensions.md."""
     resource = signal.resource
     if resource == MEMORY:
         return as_int64(memory_in_use(stats.memory, extensions.memory_in_use) or 0)
