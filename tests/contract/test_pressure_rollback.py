@@ -1,4 +1,4 @@
-"""docs/operate/pressure-mode.md, "Roll back pressure mode": its commands remove what the worker has left."""
+"""docs/operate/pressure-mode.md, "Roll back pressure mode": removes what the worker has left."""
 
 from __future__ import annotations
 
