@@ -11,12 +11,17 @@ from bailiff.webhooks.metrics import Result
 from tests.harness.admission import hooks
 from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
 
-GUIDE = ROOT / "docs" / "admission.md"
-TEXT = GUIDE.read_text()
+FOLDER = ROOT / "docs" / "webhooks"
+TEXT = (FOLDER / "index.md").read_text()
+STEPS = [
+    steps
+    for page in ("tolerations.md", "taint-changes.md")
+    for steps in transcripts(FOLDER / page, "test_admission_guide.py")
+]
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("steps", transcripts(GUIDE, "test_admission_guide.py"), ids=name_of)
+@pytest.mark.parametrize("steps", STEPS, ids=name_of)
 def test_transcript(up, steps, tmp_path):
     skip_without_programs(steps)
     for step in steps:

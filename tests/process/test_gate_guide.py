@@ -1,4 +1,4 @@
-"""The example of the gate in docs/admission.md, executed on a demo that has its policies."""
+"""The example of the gate in docs/webhooks/gate.md, executed on a demo that has its policies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-GUIDE = ROOT / "docs" / "admission.md"
+GUIDE = ROOT / "docs" / "webhooks" / "gate.md"
 POLICIES = re.compile(r"<!-- policies: .*? -->\n```yaml\n(.*?)```", re.DOTALL)
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 
