@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.kube_apiserver
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "runbooks" / "node-silent.md").read_text()
-RUNBOOK = GUIDE.partition("\n## Find out")[2]
-COMMANDS = re.findall(r"^ +(kubectl .+)$", RUNBOOK, re.MULTILINE)
+RUNBOOK = (Path(__file__).parents[2] / "docs" / "runbooks" / "node-silent.md").read_text()
+COMMANDS = re.findall(r"^ *(kubectl .+)$", RUNBOOK, re.MULTILINE)
 SETTINGS = NodeLossSettings(after=3.0, silent_after=3.0, rate=5.0)
 
 
@@ -57,7 +56,7 @@ async def test_each_step_says_what_the_runbook_says(
             fleet.silent.add(lost)
             await until(lambda: fleet.is_ending("db-0"))
             steps = [command.replace("NODE", lost) for command in COMMANDS]
-            ready, lease, note, events, pods, *owners, taint, untaint = steps
+            ready, lease, note, events, pods, *counts, volumes, refusals, taint, untaint = steps
             assert (await kubectl(api, ready)).strip() == "True"
             assert (await kubectl(api, lease)).startswith("20")
             assert '"state":"Silent"' in await kubectl(api, note)
@@ -65,9 +64,9 @@ async def test_each_step_says_what_the_runbook_says(
             row = next(line for line in (await kubectl(api, pods)).splitlines() if "db-0" in line)
             assert row.split()[2] == "StatefulSet"
             assert row.split()[4] == "NodeLost"
-            assert len(owners) == 2
-            for owner in owners:
-                await kubectl(api, owner)
+            assert len(counts) == 2
+            for looks in (*counts, volumes, refusals):
+                await kubectl(api, looks)
             await kubectl(api, taint)
             await until(lambda: fleet.is_gone("db-0"))
             await kubectl(api, untaint)

@@ -135,7 +135,7 @@ def _where_it_is_told(namespace: str, name: str) -> str:
     return (
         "if it has gone: kubectl "
         f"-n {namespace} get events --field-selector involvedObject.name={name}; "
-        'later than an hour: docs/operations.md, "Why did this pod go yesterday?"'
+        "later than an hour: docs/operate/audit.md"
     )
 
 

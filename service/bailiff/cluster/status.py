@@ -62,7 +62,7 @@ _DENIED = re.compile(
 )
 _NO_DRY_RUN = re.compile(r'admission webhook "[^"]*" does not support dry run')
 
-# Longer waits than this are not believed: 60 s, as docs/operations.md says.
+# Longer waits than this are not believed: 60 s, as docs/runbooks/api-server-busy.md says.
 _MAX_RETRY_AFTER = 60.0
 # What a proxy says in HTML is cut here.
 _MAX_TEXT = 300

@@ -161,8 +161,7 @@ async def test_of_a_pod_that_is_not_there_any_more_it_is_told_where_to_look(
     assert told.stderr == (
         f"bailiff: Pod {namespace}/{name} does not exist\n"
         f"if it has gone: kubectl -n {namespace} get events --field-selector "
-        f"involvedObject.name={name}; later than an hour: docs/operations.md, "
-        '"Why did this pod go yesterday?"\n'
+        f"involvedObject.name={name}; later than an hour: docs/operate/audit.md\n"
     )
 
 

@@ -288,5 +288,5 @@ async def test_shares_that_nobody_works_for_show_in_the_metrics():
         alive = force.members[2:]
         leaders = sum(member.metric("bailiff_worker_leader") for member in alive)
         shards = max(member.metric("bailiff_worker_shards") for member in alive)
-        # The alert "no leader" of docs/operations.md.
+        # The alert of docs/runbooks/no-leader.md.
         assert (leaders, shards) == (2, 3)

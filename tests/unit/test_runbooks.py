@@ -1,0 +1,112 @@
+"""docs/runbooks: one symptom a page, in one form, and nothing in them that there is not."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SERVICE = ROOT / "service" / "bailiff"
+FOLDER = ROOT / "docs" / "runbooks"
+INDEX = FOLDER / "index.md"
+PAGES = sorted(set(FOLDER.glob("*.md")) - {INDEX})
+IDS = [page.stem for page in PAGES]
+HEADINGS = ["What you see", "What it means", "Find out", "Mend it"]
+# What people come to without an alert: pages that others lead to.
+NO_ALERT = {"nothing-is-evicted", "stop-everything"}
+LONGEST = 130
+
+METRIC = re.compile(
+    r"\b(?:bailiff_(?:worker|agent|rest|grpc|http|tls|access|authentication|admission)_\w+"
+    r"|kubelet_evictions\w*|(?:device_)?taint_eviction_controller_\w+)"
+)
+# What Prometheus' client appends to the name that a metric is made with.
+SUFFIXES = ("_total", "_bucket", "_sum", "_count")
+
+
+def alert_of(page: Path) -> str:
+    return "Bailiff" + "".join(word.capitalize() for word in page.stem.split("-"))
+
+
+@cache
+def texts_of_the_code() -> frozenset[str]:
+    """Every piece of text that stands in the code, an f-string's pieces too."""
+    return frozenset(
+        node.value
+        for file in SERVICE.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+
+
+@cache
+def metrics() -> frozenset[str]:
+    """Names of metrics, without what Prometheus' client appends."""
+    faces = {
+        prefix + piece
+        for prefix in ("bailiff_rest", "bailiff_grpc")
+        for piece in texts_of_the_code()
+        if re.fullmatch(r"_[a-z_]+", piece)
+    }
+    return frozenset(map(bare, texts_of_the_code() | faces))
+
+
+def bare(name: str) -> str:
+    for suffix in SUFFIXES:
+        name = name.removesuffix(suffix)
+    return name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_a_page_has_the_form_of_all(page: Path) -> None:
+    text = page.read_text()
+    assert re.match(r"# [A-Z]", text)
+    found = [one for one in re.findall(r"^## (.+)$", text, re.MULTILINE) if one in HEADINGS]
+    assert sorted(found) == sorted(HEADINGS)
+    assert len(text.splitlines()) <= LONGEST
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_a_page_names_its_alert(page: Path) -> None:
+    text, alert = page.read_text(), alert_of(page)
+    if page.stem in NO_ALERT:
+        assert "No alert leads here" in text
+    else:
+        assert f"`{alert}`" in text
+    # Longer names say more of the same symptom.
+    named = re.findall(r"`(Bailiff\w+)`", text)
+    assert [one for one in named if not one.startswith(alert)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_every_metric_of_a_page_exists(page: Path) -> None:
+    named = set(METRIC.findall(page.read_text()))
+    assert {one for one in named if bare(one) not in metrics()} == set()
+
+
+def test_a_metric_that_does_not_exist_would_be_found() -> None:
+    assert "bailiff_worker_leader" in metrics()
+    assert bare("bailiff_grpc_requests_total") in metrics()
+    assert bare("bailiff_worker_leaders_total") not in metrics()
+
+
+def test_the_index_leads_to_every_page() -> None:
+    text = INDEX.read_text()
+    assert [page.name for page in PAGES if f"]({page.name})" not in text] == []
+
+
+def test_a_worker_of_the_chart_is_asked_as_its_defaults_want_it() -> None:
+    """By `ask_worker`: plain HTTP is for one's own machine, the demo, and where a mesh does TLS."""
+    operate = ROOT / "docs" / "operate"
+    asked = {
+        page.name: found
+        for page in (*FOLDER.glob("*.md"), *operate.glob("*.md"))
+        if (found := re.findall(r"curl .*127\.0\.0\.1:8081([/\w]*)", page.read_text()))
+    }
+    assert asked == {"pending.md": [""], "pausing.md": ["/v1/queue"] * 2}
+    told = (operate / "pending.md").read_text()
+    assert 'ask_worker() { curl -s --cacert ca.crt -H "Authorization: Bearer $TOKEN"' in told
