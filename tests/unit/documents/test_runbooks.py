@@ -1,8 +1,9 @@
-"""Each runbook has the parts that a reader looks for, and speaks of what there is."""
+"""docs/runbooks: one symptom a page, in one form, and nothing in them that there is not."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,48 +12,89 @@ from handbook.metrics import PROCESSES, families
 from tests.unit.documents.pages import DOCUMENTS, ROOT
 
 FOLDER = ROOT / "docs" / "runbooks"
-RUNBOOKS = sorted(path for path in FOLDER.glob("*.md") if path.name != "index.md")
-# They are what a reader does, or looks for, before any alert.
-WITHOUT_ALERT = {"nothing-is-evicted.md", "stop-everything.md"}
-# The changelog speaks of what there was.
+INDEX = FOLDER / "index.md"
+PAGES = sorted(set(FOLDER.glob("*.md")) - {INDEX})
+IDS = [page.stem for page in PAGES]
+HEADINGS = ["What you see", "What it means", "Find out", "Mend it"]
+# What people come to without an alert: pages that others lead to.
+NO_ALERT = {"nothing-is-evicted", "stop-everything"}
+LONGEST = 130
+
+METRIC = re.compile(
+    r"\b(?:bailiff_(?:worker|agent|rest|grpc|http|tls|access|authentication|admission)_\w+"
+    r"|kubelet_evictions\w*|(?:device_)?taint_eviction_controller_\w+)"
+)
+# The changelog speaks of names that were.
 CURRENT = [path for path in DOCUMENTS if path.name != "CHANGELOG.md"]
-METRIC = re.compile(r"`(?:abs\(|sum\(|max\(|min\(|count\()?((?:bailiff|kubelet)_\w+)")
+# As a query may end, which asks for a part of a metric.
+SUFFIXES = ("_total", "_bucket", "_sum", "_count")
 
 
-def alert_of(path: Path) -> str:
-    return "Bailiff" + "".join(word.capitalize() for word in path.stem.split("-"))
+def alert_of(page: Path) -> str:
+    return "Bailiff" + "".join(word.capitalize() for word in page.stem.split("-"))
 
 
-@pytest.mark.parametrize("path", RUNBOOKS, ids=lambda path: path.stem)
-def test_a_runbook_has_its_parts(path: Path) -> None:
-    text = path.read_text()
-    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
-    assert headings[0] == "What you see"
-    assert {"Find out", "Mend it"} & {*headings}
-    assert (f"`{alert_of(path)}`" in text) is (path.name not in WITHOUT_ALERT)
+@cache
+def metrics() -> frozenset[str]:
+    """Names of metrics, without what Prometheus' client appends."""
+    return frozenset(bare(one.name) for process in PROCESSES for one in families(process))
 
 
-def test_the_table_has_every_runbook_by_its_title() -> None:
-    index = (FOLDER / "index.md").read_text()
-    titles = {path.name: path.read_text().splitlines()[0].removeprefix("# ") for path in RUNBOOKS}
-    listed = re.findall(r"^- \[(.+)\]\((.+)\)$", index, re.MULTILINE)
-    expected = {title: name for name, title in titles.items() if name != "stop-everything.md"}
-    assert dict(listed) == expected
-    assert f"[{titles['stop-everything.md'].partition(': ')[2].capitalize()}]" in index
+def bare(name: str) -> str:
+    for suffix in SUFFIXES:
+        name = name.removesuffix(suffix)
+    return name
 
 
-@pytest.mark.parametrize("path", CURRENT, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_metric_that_a_document_names_is_one(path: Path) -> None:
-    known = {one.name for process in PROCESSES for one in families(process)}
-    named = {name.removesuffix("_bucket") for name in METRIC.findall(path.read_text())}
-    # Only the beginning of several names.
-    whole = {name for name in named if not name.endswith("_")}
-    # Upstream's own name, and the package of the demo cluster.
-    assert whole - known - {"kubelet_evictions", "bailiff_demo"} == set()
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_a_page_has_the_form_of_all(page: Path) -> None:
+    text = page.read_text()
+    assert re.match(r"# [A-Z]", text)
+    found = [one for one in re.findall(r"^## (.+)$", text, re.MULTILINE) if one in HEADINGS]
+    assert sorted(found) == sorted(HEADINGS)
+    assert len(text.splitlines()) <= LONGEST
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_a_page_names_its_alert(page: Path) -> None:
+    text, alert = page.read_text(), alert_of(page)
+    if page.stem in NO_ALERT:
+        assert "No alert leads here" in text
+    else:
+        assert f"`{alert}`" in text
+    # Longer names say more of the same symptom.
+    named = re.findall(r"`(Bailiff\w+)`", text)
+    assert [one for one in named if not one.startswith(alert)] == []
+
+
+@pytest.mark.parametrize("page", CURRENT, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_metric_of_a_document_exists(page: Path) -> None:
+    named = set(METRIC.findall(page.read_text()))
+    # Where only the beginning of a name is written, it is the beginning of one.
+    begun = {one for one in named if one.endswith("_")}
+    assert [one for one in begun if not any(name.startswith(one) for name in metrics())] == []
+    assert {one for one in named - begun if bare(one) not in metrics()} == set()
+
+
+def test_a_metric_that_does_not_exist_would_be_found() -> None:
+    assert "bailiff_worker_leader" in metrics()
+    assert bare("bailiff_grpc_requests_total") in metrics()
+    assert bare("bailiff_worker_leaders_total") not in metrics()
+
+
+def test_the_index_leads_to_every_page() -> None:
+    text = INDEX.read_text()
+    assert [page.name for page in PAGES if f"]({page.name})" not in text] == []
 
 
 def test_a_worker_of_the_chart_is_asked_as_its_defaults_want_it() -> None:
     """By `ask_worker`: plain HTTP is for one's own machine, the demo, and where a mesh does TLS."""
-    text = "".join(path.read_text() for path in DOCUMENTS if "docs" in path.parts)
-    plain = set(re.findall(r"curl [^`\n]*127\.0\.0\.1:8081([/\w$]*)", text))
-    assert plain == {"$1", "/v1/queue", "/v1/shadow"}
+    operate = ROOT / "docs" / "operate"
+    asked = {
+        page.name: found
+        for page in (*FOLDER.glob("*.md"), *operate.glob("*.md"))
+        if (found := re.findall(r"curl .*127\.0\.0\.1:8081([/\w]*)", page.read_text()))
+    }
+    assert asked == {"pending.md": [""], "pausing.md": ["/v1/queue"] * 2}
+    told = (operate / "pending.md").read_text()
+    assert 'ask_worker() { curl -s --cacert ca.crt -H "Authorization: Bearer $TOKEN"' in told
