@@ -1,4 +1,4 @@
-"""docs/policies.md says what the code does: fields, defaults, causes, examples."""
+"""The documents of policies say what the code does: fields, defaults, examples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from bailiff.decisions.policies import (
     BlastRadius,
     Breaker,
     Breakers,
-    Cause,
     EvictionApi,
     Exclusion,
     Limit,
@@ -27,8 +26,13 @@ from bailiff.decisions.policies import (
 )
 from bailiff.decisions.policies.reading import WorkerPolicies
 
-TEXT = (Path(__file__).parents[4] / "docs" / "policies.md").read_text()
-EXAMPLES = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
+DOCS = Path(__file__).parents[4] / "docs"
+TEXT = (DOCS / "reference" / "policies.md").read_text()
+EXAMPLES = [
+    example
+    for page in sorted((DOCS / "policies").glob("*.md"))
+    for example in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
+]
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -86,7 +90,3 @@ def written(default: object) -> tuple[str, ...]:
     if plain is None or (isinstance(plain, (dict, tuple)) and not plain):
         return ("off", "none", "never", "all")
     return (f"`{str(plain).lower() if isinstance(plain, bool) else plain}`",)
-
-
-def test_every_cause_is_there_in_the_order_of_the_rules() -> None:
-    assert list(table("cause", "What holds what back")) == list(Cause)
