@@ -28,9 +28,13 @@ from bailiff.serving import EdgeSettings
 from tests.harness.codes import spoken_codes
 from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
 
-GUIDE = ROOT / "docs" / "api.md"
-TEXT = GUIDE.read_text()
-TRANSCRIPTS = transcripts(GUIDE)
+# The pages of the guide, and the references that it leads to.
+PAGES = [
+    *(page for page in sorted((ROOT / "docs" / "api").glob("*.md")) if "client" not in page.name),
+    *(ROOT / "docs" / "reference" / name for name in ("errors.md", "limits.md", "reasons.md")),
+]
+TEXT = "\n".join(page.read_text() for page in PAGES)
+TRANSCRIPTS = [steps for page in PAGES for steps in transcripts(page)]
 TYPED = "\n".join(step.command for steps in TRANSCRIPTS for step in steps)
 CODE = re.compile(r"`(\w+)`")
 MIB, KIB = 1024 * 1024, 1024
@@ -89,24 +93,25 @@ METHODS = [method for service in SERVICES.values() for method in service.methods
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_every_method_is_told_and_asked(method):
-    assert method.name in codes("gRPC", 0)
+    assert method.name in codes("gRPC methods", 0)
     assert re.search(rf"{method.containing_service.full_name}/{method.name}\b", TYPED)
 
 
 def test_reasons_rules_and_outcomes_are_those_of_the_core():
-    told = codes("Reasons", 1) | codes("Trace", 0) | codes("Trace", 1)
+    told = codes("Reasons", 1) | codes("Rules and outcomes", 0)
+    told |= codes("Rules and outcomes", 1)
     told |= codes("What would this rule do", 2) | codes("Scheduling", 1)
     assert told == spoken_codes()
 
 
 def test_problem_codes_are_those_of_rest():
-    rows = [(CODE.findall(code)[0], http) for code, http, *_ in table("Errors")]
+    rows = [(CODE.findall(code)[0], http) for code, http, *_ in table("Errors by code")]
     told = [(code, int(http)) for code, http in rows if http != "-"]
     assert told == [(code.value, code.status.value) for code in ProblemCode]
 
 
 def test_grpc_codes_are_those_of_the_server():
-    rows = table("Errors")
+    rows = table("Errors by code")
     told = {CODE.findall(code)[0].upper(): grpc for code, _, grpc, *_ in rows if grpc != "-"}
     kinds: set[type[RefusedError]] = {RefusedError, *RefusedError.__subclasses__()}
     kinds |= {*OverloadedError.__subclasses__()}
@@ -129,7 +134,7 @@ def test_fields_are_those_of_the_core(heading, kind):
 
 
 def test_the_fields_of_a_trace_step_are_told():
-    section = TEXT[TEXT.index("### Trace") : TEXT.index("## Options")]
+    section = TEXT[TEXT.index("\n## Trace") : TEXT.index("\n## Options")]
     assert set(TraceStep.__struct_encode_fields__) <= set(CODE.findall(section))
 
 
@@ -147,7 +152,7 @@ def test_limits_are_those_of_the_code():
     rest, grpc = RestSettings(), GrpcSettings()
     small = {name for name, one in SYSTEMS.questions.items() if one.size is Size.ONE}
     assert small == {"admitUnderPressure", "readEvictionConfiguration"}
-    assert dict(table("Limits")) == {
+    assert dict(table("Limits by kind")) == {
         "body of `admitUnderPressure` and `readEvictionConfiguration`": (
             f"{rest.max_body_bytes // MIB} MiB"
         ),

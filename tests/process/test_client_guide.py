@@ -19,8 +19,9 @@ from bailiff.client import (
 )
 from tests.harness.transcripts import ROOT, run, skip_without_programs, transcripts
 
-GUIDE = ROOT / "docs" / "client.md"
-TEXT = GUIDE.read_text()
+PAGES = [ROOT / "docs" / "api" / name for name in ("client.md", "client-errors.md")]
+TEXT = "\n".join(page.read_text() for page in PAGES)
+TRANSCRIPTS = [steps for page in PAGES for steps in transcripts(page)]
 NOT_ASKED = {"ask", "ask_in_parts", "close"}
 
 
@@ -29,7 +30,7 @@ def public(kind: type) -> set[str]:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("steps", transcripts(GUIDE), ids=lambda steps: steps[0].command.split()[2])
+@pytest.mark.parametrize("steps", TRANSCRIPTS, ids=lambda steps: steps[0].command.split()[2])
 def test_transcript(up, steps, tmp_path):
     skip_without_programs(steps)
     for step in steps:

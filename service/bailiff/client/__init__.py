@@ -5,7 +5,7 @@
     with GrpcClient("127.0.0.1:9090") as client:
         answer = client.decide({"pod": pod, "node": node})
 
-`messages` has all types of questions and answers. docs/client.md tells the rest.
+`messages` has all types of questions and answers. docs/api/client.md tells the rest.
 """
 
 try:
@@ -13,7 +13,7 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         "bailiff.client needs httpx2, which the server does not: install bailiff-client into an"
-        " environment of its own (docs/client.md)",
+        " environment of its own (docs/api/client.md)",
         name="httpx2",
     ) from error
 

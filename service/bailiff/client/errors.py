@@ -1,6 +1,6 @@
 """What can go wrong with a question, as exceptions of one family.
 
-Codes are those of docs/api.md ("Errors"), in REST's spelling over both transports. What has no
+Codes are those of docs/reference/errors.md, in REST's spelling over both transports. What has no
 answer of Bailiff's has a code of this module's own.
 """
 

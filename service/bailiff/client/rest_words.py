@@ -47,7 +47,7 @@ A = TypeVar("A", bound=Message)
 
 _UNWRITABLE = (TypeError, ValueError, KeyError, OverflowError, RecursionError, json_format.Error)
 USER_AGENT = f"bailiff-client/{__version__}"
-# No answer is longer than 32 MiB (docs/api.md, "Limits"): who sends more is no Bailiff.
+# No answer is longer than 32 MiB (docs/reference/limits.md): who sends more is no Bailiff.
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 _LONGEST_TEXT = 500
 # What an answer of somebody on the way is, and a code that we do not know.

@@ -10,7 +10,7 @@ from bailiff.client import given
 from bailiff.client.retrying import Retries
 
 TokenSource = Callable[[], str]
-# The server takes a ping each 10 s and ends connections that send more (docs/api.md, "Limits").
+# The server takes a ping each 10 s and ends connections that send more (docs/reference/limits.md).
 _SHORTEST_KEEPALIVE = 10.0
 
 

@@ -1,4 +1,4 @@
-"""What callers hand over that cannot be, one table for all clients: docs/client.md, "Errors"."""
+"""What callers hand over that cannot be, one table for all clients: docs/api/client-errors.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the JSON of REST and Kubernetes is not protobuf's own (docs/api.md, "gRPC")."""
+"""Where the JSON of REST and Kubernetes is not protobuf's own (docs/api/grpc.md)."""
 
 from __future__ import annotations
 
