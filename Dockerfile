@@ -1,5 +1,5 @@
 # The image of the API and the worker, for those who have a registry: `docker build -t bailiff:0.1.0 .`
-# `make image` makes the same one without: same layout, same settings. docs/supply-chain.md tells both.
+# `make image` makes the same one without: same layout, same settings. docs/security/supply-chain.md tells both.
 # The base by digest, which `make image-base` renews.
 ARG BASE=python:3.13-slim@sha256:9662417aace5ae7b8e2609cce472b72a8958e134ba372808abe9cc1a0c0125e6
 
