@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
-PLACES = ("*.md", "docs/*.md", "helm/*/README.md")
-DOCUMENTS = sorted(path for place in PLACES for path in ROOT.glob(place))
+from tests.unit.documents.pages import DOCUMENTS, ROOT
+
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
