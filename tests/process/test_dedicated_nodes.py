@@ -1,4 +1,4 @@
-"""The guide to dedicated nodes, executed as one: each part goes on where the last ended."""
+"""The guides to dedicated nodes and to GPU nodes, executed as one, in this order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 from tests.harness.kube.programs import free_port
 from tests.harness.transcripts import ROOT, run, skip_without_programs, transcripts
 
-STEPS = [step for steps in transcripts(ROOT / "docs" / "dedicated-nodes.md") for step in steps]
+PAGES = [ROOT / "docs" / "scheduling" / name for name in ("dedicated-nodes.md", "gpu-nodes.md")]
+STEPS = [step for page in PAGES for steps in transcripts(page) for step in steps]
 
 
 @pytest.mark.process

@@ -6,7 +6,7 @@ import pytest
 
 from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
 
-GUIDE = ROOT / "docs" / "kube-scheduler.md"
+GUIDE = ROOT / "docs" / "scheduling" / "kube-scheduler.md"
 
 
 @pytest.mark.process

@@ -6,11 +6,12 @@ import pytest
 
 from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
 
-GUIDE = ROOT / "docs" / "scheduling.md"
+PAGES = [ROOT / "docs" / "scheduling" / name for name in ("index.md", "stream.md")]
+BLOCKS = [steps for page in PAGES for steps in transcripts(page)]
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("steps", transcripts(GUIDE), ids=name_of)
+@pytest.mark.parametrize("steps", BLOCKS, ids=name_of)
 def test_transcript(up, steps, tmp_path):
     skip_without_programs(steps)
     for step in steps:

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from bailiff.cluster import Cluster
     from tests.harness.objects import Object
 
-GUIDE = Path(__file__).parents[3] / "docs" / "kube-scheduler.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "scheduling" / "kube-scheduler.md"
 MERGE = PatchType.MERGE
 _ROOM = {"cpu": "16", "memory": "64Gi", "pods": "110"}
 
 
 def of_guide(program: str) -> Object:
-    """The configuration in docs/kube-scheduler.md that a test runs.
+    """The configuration in docs/scheduling/kube-scheduler.md that a test runs.
 
     Args:
         program: the test, by its path.
