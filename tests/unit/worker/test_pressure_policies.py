@@ -1,4 +1,4 @@
-"""What an eviction for pressure counts for in policies: docs/policies.md tells it."""
+"""What an eviction for pressure counts for in policies: docs/policies/index.md tells it."""
 
 from __future__ import annotations
 

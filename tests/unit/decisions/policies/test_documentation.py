@@ -1,4 +1,4 @@
-"""The documents of policies say what the code does: fields, defaults, examples."""
+"""docs/reference/policies.md and docs/policies say what the code does: fields, causes, examples."""
 
 from __future__ import annotations
 
@@ -27,26 +27,27 @@ from bailiff.decisions.policies import (
 from bailiff.decisions.policies.reading import WorkerPolicies
 
 DOCS = Path(__file__).parents[4] / "docs"
-TEXT = (DOCS / "reference" / "policies.md").read_text()
+REFERENCE = (DOCS / "reference" / "policies.md").read_text()
+GUIDE = (DOCS / "policies" / "index.md").read_text()
 EXAMPLES = [
-    example
+    (page.name, example)
     for page in sorted((DOCS / "policies").glob("*.md"))
     for example in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
 ]
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_examples_can_be_read(example: str) -> None:
-    assert read(example.encode()) != NO_POLICIES
+@pytest.mark.parametrize(("page", "example"), EXAMPLES)
+def test_examples_can_be_read(page: str, example: str) -> None:
+    assert read(example.encode()) != NO_POLICIES, page
 
 
 def test_there_are_examples() -> None:
     assert len(EXAMPLES) > 3
 
 
-def table(header: str, section: str) -> dict[str, str]:
+def table(text: str, header: str, section: str) -> dict[str, str]:
     """The first two columns of a section's table, by its first heading."""
-    _, _, rest = TEXT.partition(f"\n## {section}\n")
+    _, _, rest = text.partition(f"\n## {section}\n")
     body = rest.partition("\n## ")[0].partition(f"| {header} |")[2]
     rows = re.findall(r"^\| `([^`]+)` \| ([^|]+) \|", body.partition("\n\n")[0], re.MULTILINE)
     return dict(rows)
@@ -73,7 +74,7 @@ def table(header: str, section: str) -> dict[str, str]:
 def test_every_field_is_there_with_its_default(
     section: str, header: str, kind: type[msgspec.Struct]
 ) -> None:
-    told = table(header, section)
+    told = table(REFERENCE, header, section)
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     assert set(told) == set(fields)
     for name, field in fields.items():
@@ -90,3 +91,7 @@ def written(default: object) -> tuple[str, ...]:
     if plain is None or (isinstance(plain, (dict, tuple)) and not plain):
         return ("off", "none", "never", "all")
     return (f"`{str(plain).lower() if isinstance(plain, bool) else plain}`",)
+
+
+def test_every_cause_is_there_in_the_order_of_the_rules() -> None:
+    assert list(table(GUIDE, "cause", "What holds what back")) == list(Cause)
