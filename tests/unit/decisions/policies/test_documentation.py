@@ -13,6 +13,7 @@ from bailiff.decisions.policies import (
     BlastRadius,
     Breaker,
     Breakers,
+    Cause,
     EvictionApi,
     Exclusion,
     Limit,
