@@ -15,6 +15,7 @@ import uvloop
 
 from bailiff.bootstrap.choices import ClusterUnusable, StartError
 from bailiff.bootstrap.heap import giving_back_free_memory
+from bailiff.tracing.log_ids import TRACE_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -110,6 +111,7 @@ def configure_logs() -> None:
     )
     head: list[Any] = [
         structlog.contextvars.merge_contextvars,
+        TRACE_IDS,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
