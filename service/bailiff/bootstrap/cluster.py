@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from bailiff.bootstrap.choices import ClusterUnusable
 from bailiff.cluster import Cluster, ClusterError, ClusterSettings, connect
+from bailiff.tracing import NO_TRACER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from bailiff.bootstrap.choices import ClusterChoice
     from bailiff.cluster import Observer
+    from bailiff.tracing import Tracer
 
 
 # Requests that may be under way beside evictions: lists and watches being opened, annotations of
@@ -32,8 +34,9 @@ async def connect_to(
     settings: ClusterSettings | None = None,
     observers: Sequence[Observer] = (),
     warn: Callable[[str], None] | None = None,
+    tracer: Tracer = NO_TRACER,
 ) -> Cluster:
-    """Connect; `settings`, `observers` and `warn` as in bailiff.cluster.connect.
+    """Connect; `settings`, `observers`, `warn` and `tracer` as in bailiff.cluster.connect.
 
     Raises:
         ClusterUnusable: no usable configuration or login.
@@ -46,6 +49,7 @@ async def connect_to(
             settings=settings,
             observers=observers,
             warn=warn,
+            tracer=tracer,
         )
     except ClusterError as error:
         raise ClusterUnusable(str(error)) from error

@@ -16,6 +16,7 @@ from bailiff.cluster.pace import Pace
 from bailiff.cluster.service_account import in_cluster_reader
 from bailiff.cluster.settings import ClusterSettings
 from bailiff.cluster.transport import Transport
+from bailiff.tracing import NO_TRACER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from bailiff.cluster.credentials import Warn
     from bailiff.cluster.exchanges import Observer
     from bailiff.cluster.login import Read
+    from bailiff.tracing import Tracer
 
 log = structlog.get_logger(__name__)
 
@@ -40,6 +42,7 @@ async def connect(
     clock: Clock | None = None,
     observers: Sequence[Observer] = (),
     warn: Warn | None = None,
+    tracer: Tracer = NO_TRACER,
 ) -> Cluster:
     """A client for one cluster; logs in, but sends no request yet.
 
@@ -54,6 +57,7 @@ async def connect(
         observers: told of every answer, and of every request that got none; they must not raise.
         warn: is told of what is dangerous about the login, such as a server's certificate that is
             not checked; None writes it to the log.
+        tracer: makes a span of each request that is sent within another.
 
     Raises:
         ConfigError: both ways named at once, or the one named is not usable.
@@ -68,7 +72,7 @@ async def connect(
     pace = Pace(time, bounds.max_requests)
     few = replace(bounds, max_requests=_LEASE_REQUESTS, max_watches=_LEASE_REQUESTS)
     return Cluster(
-        Transport(credentials, bounds, pace, observers),
+        Transport(credentials, bounds, pace, observers, tracer),
         bounds,
-        leases=Transport(credentials, few, None, observers),
+        leases=Transport(credentials, few, None, observers, tracer),
     )

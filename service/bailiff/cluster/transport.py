@@ -19,7 +19,9 @@ from bailiff.cluster.errors import (
 )
 from bailiff.cluster.exchanges import Exchange, resource_of
 from bailiff.cluster.sending import Sending, describe
+from bailiff.cluster.spans import spanning
 from bailiff.cluster.status import error_of
+from bailiff.tracing import NO_TRACER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from bailiff.cluster.pace import Pace
     from bailiff.cluster.request import Request
     from bailiff.cluster.settings import ClusterSettings
+    from bailiff.tracing import Tracer
 
 # Of a refusal only so much is read: Kubernetes' own are far smaller.
 _MAX_REFUSAL_BYTES = 64 * 1024
@@ -80,6 +83,7 @@ class Transport:
         settings: bounds.
         pace: when requests may go; None: at once.
         observers: told of every exchange.
+        tracer: makes a span of each.
     """
 
     def __init__(
@@ -88,11 +92,13 @@ class Transport:
         settings: ClusterSettings,
         pace: Pace | None = None,
         observers: Sequence[Observer] = (),
+        tracer: Tracer = NO_TRACER,
     ) -> None:
         self._credentials = credentials
         self._settings = settings
         self._pace = pace
         self._observers = observers
+        self._tracer = tracer
         self._connections = Connections(settings.max_connections)
         self._owns_login = True
 
@@ -101,7 +107,7 @@ class Transport:
 
         Close it before this one, which keeps the login fresh for both.
         """
-        other = Transport(self._credentials, settings, None, self._observers)
+        other = Transport(self._credentials, settings, None, self._observers, self._tracer)
         other._owns_login = False
         return other
 
@@ -190,12 +196,14 @@ class Transport:
         self, request: Request, login: Login, idle: float | None
     ) -> aiohttp.ClientResponse:
         began = asyncio.get_running_loop().time()
-        try:
-            response = await self._sent(request, login, idle)
-        except (UnreachableError, aiohttp.ClientError, OSError, asyncio.CancelledError):
-            # A time limit, ours or the caller's, arrives here as a cancellation.
-            self._tell(request, began, 0, "")
-            raise
+        with spanning(self._tracer, request) as answered:
+            try:
+                response = await self._sent(request, login, idle)
+            except (UnreachableError, aiohttp.ClientError, OSError, asyncio.CancelledError):
+                # A time limit, ours or the caller's, arrives here as a cancellation.
+                self._tell(request, began, 0, "")
+                raise
+            answered(response.status)
         self._tell(request, began, response.status, response.headers.get("Date", ""))
         return response
 
@@ -234,6 +242,7 @@ class Transport:
             headers["Content-Type"] = request.content_type
         if login.authorization is not None:
             headers["Authorization"] = login.authorization
+        headers.update(self._tracer.headers())
         return headers
 
     async def _body(self, request: Request, response: aiohttp.ClientResponse) -> bytes:

@@ -10,11 +10,11 @@ import asyncio
 import contextlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
-import bailiff
 from bailiff.agent.api.answers import Incoming, NoHttpError
 from bailiff.agent.api.connection import Connection
+from bailiff.agent.api.heads import head_of
 from bailiff.cluster.errors import (
     ConfigError,
     FencedError,
@@ -24,7 +24,9 @@ from bailiff.cluster.errors import (
     UnauthorizedError,
     UnreachableError,
 )
+from bailiff.cluster.spans import spanning
 from bailiff.cluster.status import error_of
+from bailiff.tracing import NO_TRACER
 
 if TYPE_CHECKING:
     import ssl
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from bailiff.cluster.request import Request
     from bailiff.cluster.settings import ClusterSettings
     from bailiff.cluster.tls import Tls
+    from bailiff.tracing import Tracer
 
 _MAX_REFUSAL_BYTES = 64 * 1024
 # Connections that are kept for the next request: an agent sends one or two at a time.
@@ -78,10 +81,14 @@ class LeanWire:
     Args:
         credentials: the login, renewed by itself; closed with this.
         settings: bounds.
+        tracer: makes a span of each request that is sent within another.
     """
 
-    def __init__(self, credentials: Credentials, settings: ClusterSettings) -> None:
+    def __init__(
+        self, credentials: Credentials, settings: ClusterSettings, tracer: Tracer = NO_TRACER
+    ) -> None:
         self._credentials = credentials
+        self._tracer = tracer
         self._settings = settings
         self._kept: list[Connection] = []
         self._tls: Tls | None = None
@@ -94,7 +101,7 @@ class LeanWire:
 
     def beside(self, settings: ClusterSettings) -> LeanWire:
         """See the port."""
-        return LeanWire(self._credentials, settings)
+        return LeanWire(self._credentials, settings, self._tracer)
 
     def backoff(self) -> float:
         """See the port; an agent sends too little to be asked to send less."""
@@ -147,7 +154,9 @@ class LeanWire:
     async def _taken(
         self, request: Request, login: Login, patience: asyncio.Timeout
     ) -> tuple[Connection, Incoming]:
-        connection, answer = await self._asked(request, login, patience)
+        with spanning(self._tracer, request) as answered:
+            connection, answer = await self._asked(request, login, patience)
+            answered(answer.status)
         if 200 <= answer.status < 300:
             return connection, answer
         try:
@@ -160,7 +169,7 @@ class LeanWire:
     async def _asked(
         self, request: Request, login: Login, patience: asyncio.Timeout
     ) -> tuple[Connection, Incoming]:
-        head = _head(request, login)
+        head = head_of(request, login, self._tracer.headers())
         kept = self._kept_for(login)
         if kept is not None:
             try:
@@ -260,23 +269,6 @@ async def _beginning(connection: Connection, answer: Incoming) -> bytes:
             await connection.more(answer)
             body += answer.take()
     return body[:_MAX_REFUSAL_BYTES]
-
-
-def _head(request: Request, login: Login) -> bytes:
-    server = urlsplit(login.host)
-    query = f"?{urlencode(request.query)}" if request.query else ""
-    lines = [
-        f"{request.method} {server.path.rstrip('/')}{request.path}{query} HTTP/1.1",
-        f"Host: {server.netloc}",
-        f"Accept: {request.accept}",
-        "Accept-Encoding: identity",
-        f"User-Agent: bailiff/{bailiff.__version__}",
-    ]
-    if request.body is not None:
-        lines += [f"Content-Type: {request.content_type}", f"Content-Length: {len(request.body)}"]
-    if login.authorization is not None:
-        lines.append(f"Authorization: {login.authorization}")
-    return "\r\n".join([*lines, "", ""]).encode("ascii")
 
 
 @contextmanager
