@@ -13,6 +13,7 @@ from bailiff.decisions.admission import Mutation, Mutations
 from bailiff.face_settings import SettingsError
 from bailiff.policy_file import PoliciesUnusableError, PolicyFile
 from bailiff.rest_api import RestServer, create_hook_app
+from bailiff.tracing import NO_TRACER
 from bailiff.webhooks import (
     Admission,
     AdmissionMetrics,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from bailiff.rest_api import RestSettings
     from bailiff.serving import Edge, ServingTls, Threads
     from bailiff.tally import Tally
+    from bailiff.tracing import Tracer
 
 
 log = structlog.get_logger(__name__)
@@ -68,6 +70,7 @@ def admission_of(
     systems: Systems,
     threads: Threads,
     policies: PolicyFile | None = None,
+    tracer: Tracer = NO_TRACER,
 ) -> Admission:
     """The hooks of a process.
 
@@ -80,6 +83,7 @@ def admission_of(
         systems: who says whether a pod is to be evicted.
         threads: where long objects are read.
         policies: their file; None: all policies are off.
+        tracer: makes spans.
 
     Raises:
         NeverGatedError: an account that must never be held is named among those that are.
@@ -98,6 +102,7 @@ def admission_of(
         cluster_clock=live.clock,
         policies=no_policies if policies is None else lambda: policies.in_force.policies,
         tally=live.tally,
+        tracer=tracer,
     )
     return Admission(hooks_of(parts), settings, clock, AdmissionMetrics(registry))
 

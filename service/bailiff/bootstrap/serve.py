@@ -24,6 +24,7 @@ from bailiff.bootstrap.health import probed
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import freeze_start_up, listen
 from bailiff.bootstrap.securing import followed, tls_of
+from bailiff.bootstrap.tracing import traced
 from bailiff.clock import SystemClock
 from bailiff.cluster import ClusterClock
 from bailiff.cluster.kubelets import KubeletSettings, ViaApiServer, connect_kubelets
@@ -33,6 +34,7 @@ from bailiff.lookup import AllNodes, ClusterSource, KubeletAnswers, PodGroups
 from bailiff.rest_api import RestServer, RestSettings, create_app
 from bailiff.serving import Complaint, Edge, EdgeSettings, Verdicts
 from bailiff.tally import Tally
+from bailiff.tracing.settings import OFF
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.decisions import Systems
     from bailiff.serving import Pulse
+    from bailiff.tracing import Tracer
+    from bailiff.tracing.settings import TracingSettings
 
 # Below the 30 s that Kubernetes gives a pod between SIGTERM and SIGKILL.
 _GRACE_SECONDS = 20.0
@@ -62,6 +66,7 @@ class ServeSettings:
         cluster: whose objects are looked up.
         asks_kubelets: its kubelets are asked, too, by way of the API server.
         admission: the hooks of admission webhooks; None: none are served.
+        tracing: where traces go.
     """
 
     cluster: ClusterChoice = field(default_factory=ClusterChoice)
@@ -73,6 +78,7 @@ class ServeSettings:
     access: AccessChoice = field(default_factory=AccessChoice)
     asks_kubelets: bool = False
     admission: AdmissionChoice | None = None
+    tracing: TracingSettings = OFF
 
     @property
     def hook_ca(self) -> Path | None:
@@ -105,14 +111,15 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
         options, edge = settings.options, Edge.of(edge_settings, registry)
         opened = guarding.open_at_start() if guarding else contextlib.nullcontext()
         async with (
+            traced(settings.tracing, "bailiff-api", registry, log.warning) as tracer,
             probed(settings.probes, settings.host) as pulse,
-            _live(settings, clock, rest_settings.cluster_timeout_seconds) as live,
+            _live(settings, clock, rest_settings.cluster_timeout_seconds, tracer) as live,
             opened as guard,
             following(policies),
         ):
             asked, budget, gate = (clock, registry, options), edge.budget, edge.gate
             threads = rest_settings.threads(budget)
-            parts = (*asked, live, systems, threads, policies)
+            parts = (*asked, live, systems, threads, policies, tracer)
             choice = settings.admission
             hooks = admission_of(choice, *parts) if choice else None
             is_apart = choice is not None and choice.port is not None
@@ -123,6 +130,7 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
                 threads=threads,
                 admission=None if is_apart else hooks,
                 nodes=live.nodes,
+                tracer=tracer,
             )
             http = [RestServer(app, rest_settings, edge, tls)]
             if choice and hooks and is_apart:
@@ -136,6 +144,7 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
                 gate=gate,
                 intake=edge.intake,
                 threads=threads,
+                tracer=tracer,
             )
             async with followed(tls):
                 await _serve_all(settings, http, grpc, pulse, stop)
@@ -183,20 +192,24 @@ def _judge(pulse: Pulse, verdicts: Verdicts) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _live(settings: ServeSettings, clock: Clock, list_seconds: float) -> AsyncIterator[Live]:
+async def _live(
+    settings: ServeSettings, clock: Clock, list_seconds: float, tracer: Tracer
+) -> AsyncIterator[Live]:
     """What is read of the cluster, and what counts evictions there; nothing without a cluster.
 
     Args:
         settings: of the process.
         clock: of the machine.
         list_seconds: for a list of all nodes.
+        tracer: of requests to it.
     """
     if not settings.cluster.chosen:
         yield Live()
         return
     # All replicas go by one clock.
     of_cluster = ClusterClock(clock)
-    async with await connect_to(settings.cluster, observers=(of_cluster.answered,)) as cluster:
+    observers = (of_cluster.answered,)
+    async with await connect_to(settings.cluster, None, observers, tracer=tracer) as cluster:
         for_gate = PodGroups(cluster, clock), Tally(cluster, of_cluster), of_cluster
         if not settings.asks_kubelets:
             source = ClusterSource(cluster, clock)

@@ -10,6 +10,8 @@ from bailiff.grpc_api.admission import Admission, Beginning, Waiting, too_idle, 
 from bailiff.grpc_api.interceptors import Observation, Statuses
 from bailiff.grpc_api.places import Places
 from bailiff.grpc_api.services import FULL_NAMES, STREAMS
+from bailiff.grpc_api.tracing import Spans
+from bailiff.tracing import NO_TRACER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from bailiff.grpc_api.metrics import GrpcMetrics
     from bailiff.grpc_api.settings import GrpcSettings
     from bailiff.serving import Gate
+    from bailiff.tracing import Tracer
 
 # Seconds that a call may wait for its message, and a stream rest, before it makes room for others.
 _CALL_GRACE = 0.1
@@ -46,12 +49,13 @@ class Rooms:
         gate: Gate,
         rules: Rules,
         guard: Guard | None = None,
+        tracer: Tracer = NO_TRACER,
     ) -> None:
         """Prepare; the doorman's rounds end those that wait for too long.
 
         The guard stands before all places: who is not let in by its rules takes none.
         """
-        self._guard, self._rules = guard, rules
+        self._guard, self._rules, self._tracer = guard, rules, tracer
         self._doorman, self._gate = doorman, gate
         self._queue_age = settings.max_queue_age_seconds
         self._calls_begin = Beginning(doorman, self._queue_age)
@@ -75,11 +79,15 @@ class Rooms:
         """What surrounds a method, from the outside in."""
         if service in FULL_NAMES:
             room = self._streams if method in STREAMS else self._calls
-            return (self._observation, Statuses(), self._calls_begin, *self._access(service), room)
+            inner = (self._observation, Statuses(), self._calls_begin)
+            return (*self._spans(service), *inner, *self._access(service), room)
         if service == "grpc.health.v1.Health":
             room = self._watches if method == "Watch" else self._checks
             return (Statuses(), self._others_begin, *self._access(service), room)
         return (Statuses(), self._others_begin, *self._access(service), self._readers)
+
+    def _spans(self, service: str) -> Sequence[Layer]:
+        return (Spans(self._tracer, service, STREAMS),) if self._tracer.enabled else ()
 
     def _access(self, service: str) -> Sequence[Layer]:
         if self._guard is None:

@@ -23,6 +23,7 @@ from bailiff.grpc_api.questions import in_thread
 from bailiff.grpc_api.services import SERVICES
 from bailiff.grpc_api.streams import RequestStream
 from bailiff.grpc_api.writing import Writers
+from bailiff.tracing.decided import decided
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -168,7 +169,7 @@ class _NodeStream:
         return _by_core(partial(self._registered.plan, facts, desk.clock.now(), desk.defaults))
 
     def _written(self, plan: Plan[PodsJudged]) -> bytes:
-        data = _write_all(plan.answer(), {})
+        data = _write_all(decided(self._tools.desk.tracer, "judgeNodes", plan), {})
         self._tools.desk.bounds.check_answer(data, "")
         return data
 

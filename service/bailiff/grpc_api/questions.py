@@ -16,6 +16,8 @@ from bailiff.grpc_api.facts_readers import FactsReader
 from bailiff.grpc_api.parts import parts
 from bailiff.grpc_api.services import in_parts_of
 from bailiff.serving import OverloadedError as NoTurnError
+from bailiff.tracing import NO_TRACER
+from bailiff.tracing.decided import decided
 from bailiff.turns import is_long_protobuf
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from bailiff.grpc_api.kept_bytes import KeptBytes
     from bailiff.grpc_api.metrics import GrpcMetrics
     from bailiff.serving import Threads
+    from bailiff.tracing import Tracer
 
 T = TypeVar("T")
 
@@ -43,6 +46,7 @@ class Desk(NamedTuple):
         metrics: where decisions are counted.
         threads: where those are answered that take long.
         kept: what streams keep from one message to the next.
+        tracer: makes a span of what the core is asked.
     """
 
     clock: Clock
@@ -51,6 +55,7 @@ class Desk(NamedTuple):
     metrics: GrpcMetrics
     threads: Threads
     kept: KeptBytes
+    tracer: Tracer = NO_TRACER
 
 
 async def in_thread(desk: Desk, work: Callable[..., T], *arguments: object) -> T:
@@ -157,7 +162,8 @@ class AskedByMethod:
             raise from_core(error) from error
 
     def _written(self, plan: Plan[Any], in_one: bool) -> bytes:
-        answer = plan.answer()
+        tracer = self._desk.tracer
+        answer = decided(tracer, self._question.name, plan) if tracer.enabled else plan.answer()
         data = self._write(answer)
         if in_one:
             self._desk.bounds.check_answer(data, self._in_parts)

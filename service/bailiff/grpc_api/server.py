@@ -22,6 +22,7 @@ from bailiff.grpc_api.reflection import add_reflection
 from bailiff.grpc_api.service import rpc_handlers
 from bailiff.grpc_api.services import SERVICES
 from bailiff.serving import ByteBudget, Gate, Threads
+from bailiff.tracing import NO_TRACER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from bailiff.grpc_api.settings import GrpcSettings
     from bailiff.serving import ServingTls
     from bailiff.serving.intake import Intake
+    from bailiff.tracing import Tracer
 
 # Of a server that is not told whose to use: see RestSettings.
 _THREADS = 2
@@ -137,6 +139,7 @@ def create_server(
     gate: Gate | None = None,
     intake: Intake | None = None,
     threads: Threads | None = None,
+    tracer: Tracer = NO_TRACER,
 ) -> BailiffGrpcServer:
     """A server, not started.
 
@@ -153,14 +156,15 @@ def create_server(
         gate: through which work on the event loop begins; None: one of its own.
         intake: in which connections wait to be read from that send much; None: one of its own.
         threads: where questions are answered that take long; None: some of its own.
+        tracer: makes spans.
     """
     metrics = GrpcMetrics(registry)
     budget = budget or ByteBudget()
     threads = threads or Threads(_THREADS, settings.max_queue_age_seconds, budget)
     bounds = MessageBounds(settings, budget)
-    desk = Desk(clock, defaults, bounds, metrics, threads, KeptBytes(budget))
+    desk = Desk(clock, defaults, bounds, metrics, threads, KeptBytes(budget), tracer)
     doorman = Doorman(settings, budget, metrics, is_proxy, intake=intake)
     handlers = rpc_handlers(systems, desk)
     rules = Rules(grpc_rules(methods_of(handlers)))
-    rooms = Rooms(settings, doorman, metrics, clock, gate or Gate(), rules, guard)
+    rooms = Rooms(settings, doorman, metrics, clock, gate or Gate(), rules, guard, tracer)
     return BailiffGrpcServer(settings, handlers, Layers(rooms.layers_of), doorman, tls)

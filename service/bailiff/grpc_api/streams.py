@@ -17,6 +17,7 @@ from bailiff.grpc_api.errors import from_core
 from bailiff.grpc_api.interceptors import status_of
 from bailiff.grpc_api.kept_bytes import NoRoomError
 from bailiff.grpc_api.services import SERVICES
+from bailiff.grpc_api.tracing import answering
 from bailiff.grpc_api.wire import WHOLE, parse
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class RequestStream(ABC):
         self._clock = desk.clock
         self._bounds = desk.bounds
         self._count = desk.metrics.requests.observe
+        self._tracer = desk.tracer
         self._request = WHOLE.class_of(method.input_type)
         self._response = WHOLE.class_of(method.output_type)
 
@@ -66,9 +68,18 @@ class RequestStream(ABC):
         """Answer one stream."""
         with self.begin() as answer:
             async for data in requests:
-                await context.write(await self._answer(data, answer))
+                await context.write(await self._answer_in_span(data, answer))
 
-    async def _answer(self, data: bytes, answer: Answers) -> bytes:
+    async def _answer_in_span(self, data: bytes, answer: Answers) -> bytes:
+        if not self._tracer.enabled:
+            return (await self._answer(data, answer))[0]
+        name = f"{self.method.containing_service.full_name}/{self.method.name}"
+        with answering(self._tracer, name) as outcome:
+            written, outcome.code = await self._answer(data, answer)
+            return written
+
+    async def _answer(self, data: bytes, answer: Answers) -> tuple[bytes, str]:
+        """The response, and the name of the status that is in it."""
         start = self._clock.monotonic()
         request_id = ""
         code = _CANCELLED
@@ -89,7 +100,7 @@ class RequestStream(ABC):
             written = self._written(request_id, "error", status.SerializeToString())
         finally:
             self._count((self.method.name, code), self._clock.monotonic() - start)
-        return written
+        return written, code
 
     def _written(self, request_id: str, field: str, told: bytes) -> bytes:
         response = self._response(request_id=request_id, **{field: told})

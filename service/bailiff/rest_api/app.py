@@ -27,7 +27,9 @@ from bailiff.rest_api.routers.admission import admission_router, hook_paths
 from bailiff.rest_api.routers.extender import extender_router
 from bailiff.rest_api.routers.questions import cluster_router, decisions_router
 from bailiff.rest_api.services import Services
+from bailiff.rest_api.tracing import Traced
 from bailiff.serving import Bounds, ByteBudget, Edge, Gate, HttpServer, Threads
+from bailiff.tracing import NO_TRACER
 
 if TYPE_CHECKING:
     from http import HTTPStatus
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from bailiff.lookup import Source
     from bailiff.rest_api.settings import RestSettings
     from bailiff.serving import ServingTls
+    from bailiff.tracing import Tracer
     from bailiff.webhooks import Admission
 
 # Of what never reaches the application.
@@ -69,6 +72,7 @@ def create_app(
     threads: Threads | None = None,
     admission: Admission | None = None,
     nodes: AllNodes | None = None,
+    tracer: Tracer = NO_TRACER,
 ) -> FastAPI:
     """Put the REST face together.
 
@@ -85,6 +89,7 @@ def create_app(
         threads: where questions are answered that take long; None: some of its own.
         admission: hooks that are asked here; None: none are.
         nodes: of that cluster; None: a list of its own.
+        tracer: makes spans.
     """
     metrics, budget = Metrics(registry), budget or ByteBudget()
     age = settings.max_queue_age_seconds
@@ -107,6 +112,7 @@ def create_app(
         admission=admission,
         look_ups=LookUps(source, systems, clock, *times) if source else None,
         nodes=NodePools(nodes, systems.all, clock, timeout) if nodes else None,
+        tracer=tracer,
     )
     asked = [decisions_router(services), cluster_router(systems), extender_router(services)]
     routers = [*asked, health.router, docs.router]
@@ -143,6 +149,7 @@ class _Application(FastAPI):
 
     guard: Guard | None = None
     rules: Rules
+    tracer: Tracer
     __call__ = Starlette.__call__
 
     def build_middleware_stack(self) -> ASGIApp:
@@ -158,7 +165,7 @@ class _Application(FastAPI):
         handled.app = QuestionsFirst(self.routes, handled.app)
         if self.guard is not None:
             layer.app = Guarded(handled, self.guard, self.rules, refuse)
-        return layer
+        return Traced(layer, self.tracer) if self.tracer.enabled else layer
 
 
 def _application(services: Services, guard: Guard | None) -> FastAPI:
@@ -177,6 +184,7 @@ def _application(services: Services, guard: Guard | None) -> FastAPI:
     )
     systems, hooks = services.systems, services.admission.paths if services.admission else ()
     app.guard, app.rules = guard, Rules(rest_rules(systems, hooks))
+    app.tracer = services.tracer
     document = partial(document_of, app, systems, app.rules, hooks=bool(hooks))
     # FastAPI's way to extend the document, which type checkers take for a slip.
     app.openapi = cache(document)  # type: ignore[method-assign]

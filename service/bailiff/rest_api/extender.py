@@ -166,7 +166,7 @@ class Extender:
             plan = await self._do(body, self._plan, pod, pool, names, path)
         else:
             plan = await self._services.threads.run(self._plan, pod, pool, names, path)
-        found = await self._services.do(plan)
+        found = await self._services.do(plan, "judgeNodes")
         return _Judged(found.verdicts, found.judged_at)
 
     def _plan(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # From a tenth of the usual answer to the longest that reading a cluster may take.
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
 
 
 class Metrics:
@@ -35,5 +35,5 @@ class Metrics:
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request; any method; route "" where none matched, 499: the client hung up."""
-        known = method if method in _METHODS else "OTHER"
+        known = method if method in METHODS else "OTHER"
         self._requests.observe((known, route, status), seconds)

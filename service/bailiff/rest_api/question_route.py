@@ -86,14 +86,14 @@ class QuestionRoute(APIRoute):
             return await self.services.threads.run(self._answer_long, body, read=len(body))
         plan: Plan[Any] = self.endpoint(decode(body, self.wire.kind))
         if plan.is_quick:
-            return _ENCODE(self.services.carry_out(plan))
+            return _ENCODE(self.services.carry_out(plan, self.name))
         return await self.services.threads.run(self._carry_out, plan, written=plan.told)
 
     def _answer_long(self, body: bytes) -> bytes:
         return self._carry_out(self.endpoint(decode_in_turns(body, self.wire.kind)))
 
     def _carry_out(self, plan: Plan[Any]) -> bytes:
-        return encode_in_turns(self.services.carry_out(plan))
+        return encode_in_turns(self.services.carry_out(plan, self.name))
 
 
 def question_route(given: Services) -> type[QuestionRoute]:

@@ -14,6 +14,8 @@ from fastapi import Depends, Request
 from bailiff.lookup import LookUps, NodePools
 from bailiff.rest_api.problems import ProblemCode, Refusal
 from bailiff.serving import Gate
+from bailiff.tracing import NO_TRACER
+from bailiff.tracing.decided import decided
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from bailiff.rest_api.bodies import Bodies
     from bailiff.rest_api.metrics import Metrics
     from bailiff.serving import ByteBudget, Threads
+    from bailiff.tracing import Tracer
     from bailiff.webhooks import Admission
 
 A = TypeVar("A", bound="Answer")
@@ -51,6 +54,7 @@ class Services:
         max_queue_age: seconds that a request waits for a turn of the event loop.
         max_review_bytes: of the longest AdmissionReview.
         admission: the hooks of this application; None: it has none.
+        tracer: makes a span of what the core is asked.
         stopping: requests are not welcome any more. Set before the server stops, for good.
     """
 
@@ -68,32 +72,33 @@ class Services:
     max_queue_age: float = math.inf
     max_review_bytes: int = 0
     admission: Admission | None = None
+    tracer: Tracer = NO_TRACER
     stopping: bool = False
 
-    def carry_out(self, plan: Plan[A]) -> A:
-        """The answer, whose decisions are counted."""
-        given = plan.answer()
+    def carry_out(self, plan: Plan[A], question: str) -> A:
+        """The answer to a question of this name, whose decisions are counted."""
+        given = decided(self.tracer, question, plan) if self.tracer.enabled else plan.answer()
         self.metrics.count(given)
         return given
 
-    async def answer(self, planned: Awaitable[Plan[A]]) -> A:
-        """The answer to what is planned by what a cluster has.
+    async def answer(self, planned: Awaitable[Plan[A]], question: str) -> A:
+        """The answer to what is planned by what a cluster has; `question` as of `carry_out`.
 
         Raises:
             LookUpError: the cluster could not be read, or has too many objects.
             OverloadedError: it takes long, and others do.
         """
-        return await self.do(await planned)
+        return await self.do(await planned, question)
 
-    async def do(self, plan: Plan[A]) -> A:
-        """The answer, worked out where nobody waits for it too long.
+    async def do(self, plan: Plan[A], question: str) -> A:
+        """The answer, worked out where nobody waits for it too long; `question` as of `carry_out`.
 
         Raises:
             OverloadedError: it takes long, and others do.
         """
         if plan.is_quick:
-            return self.carry_out(plan)
-        return await self.threads.run(self.carry_out, plan, written=plan.told)
+            return self.carry_out(plan, question)
+        return await self.threads.run(self.carry_out, plan, question, written=plan.told)
 
 
 async def _services(request: Request) -> Services:

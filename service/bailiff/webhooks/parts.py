@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from bailiff.decisions.policies import NO_POLICIES, Policies
+from bailiff.tracing import NO_TRACER
+from bailiff.tracing.decided import decided
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from bailiff.lookup import AllNodes, PodGroups, Source
     from bailiff.serving import Threads
     from bailiff.tally import Tally
+    from bailiff.tracing import Tracer
     from bailiff.webhooks.hook import ObjectReader
     from bailiff.webhooks.settings import AdmissionSettings
 
@@ -43,6 +46,7 @@ class HookParts:
         pod_groups: which of them go whole; None: likewise.
         policies: those in force now.
         tally: counts evictions over time; None: there is no cluster to count in.
+        tracer: makes a span of what the core is asked.
     """
 
     settings: AdmissionSettings
@@ -57,13 +61,14 @@ class HookParts:
     cluster_clock: Clock | None = None
     policies: Callable[[], Policies] = no_policies
     tally: Tally | None = None
+    tracer: Tracer = NO_TRACER
 
-    async def carry_out(self, plan: Plan[A]) -> A:
-        """The answer that is planned.
+    async def carry_out(self, plan: Plan[A], question: str) -> A:
+        """The answer that is planned; `question` is what a trace calls it.
 
         Raises:
             OverloadedError: it takes long, and others do.
         """
         if plan.is_quick:
-            return plan.answer()
-        return await self.threads.run(plan.answer, written=plan.told)
+            return decided(self.tracer, question, plan)
+        return await self.threads.run(decided, self.tracer, question, plan, written=plan.told)

@@ -111,7 +111,7 @@ class ValidateChanges(Hook):
         for looking in self._parts.systems.look_at_change(change, self._parts.options):
             plan = await self._sight.look(looking, deadline)
             if plan is not None:
-                found.append(await self._parts.carry_out(plan))
+                found.append(await self._parts.carry_out(plan, "change"))
         return found
 
     async def _judged(

@@ -131,7 +131,7 @@ class _Placement:
             plan = systems.weigh_seen_pod(scene, parts, options)
         except FactsError as error:
             return Outcome(warnings=(_not_looked_at(str(error)),))
-        told = warning_of((await self._parts.carry_out(plan)).decision)
+        told = warning_of((await self._parts.carry_out(plan, "placement")).decision)
         return Outcome(warnings=(*((told,) if told else ()), *seeing.unseen))
 
 

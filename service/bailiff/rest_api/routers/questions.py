@@ -129,13 +129,15 @@ def cluster_router(systems: Systems) -> APIRouter:
     async def decide_pod(
         namespace: _Namespace, name: _PodName, services: Given, cluster: Cluster, query: _Query
     ) -> PodAnswer:
-        return await services.answer(cluster.pod(namespace, name, services.options, query.explain))
+        planned = cluster.pod(namespace, name, services.options, query.explain)
+        return await services.answer(planned, of_pod.name)
 
     @router.get(f"/v1/{of_node.path}", **_told_live(of_node, "drain"))
     async def decide_node(
         name: _NodeName, services: Given, cluster: Cluster, query: _Query
     ) -> PodsAnswer:
-        return await services.answer(cluster.node(name, services.options, query.explain))
+        planned = cluster.node(name, services.options, query.explain)
+        return await services.answer(planned, of_node.name)
 
     return router
 
