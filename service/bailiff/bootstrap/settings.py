@@ -9,12 +9,14 @@ from bailiff.bootstrap.access import AccessChoice
 from bailiff.bootstrap.choices import CLOCK_SKEW_LIMIT, WORKER_PROBES, ProbeChoice
 from bailiff.decisions import Options
 from bailiff.file_watch import LOOK_EVERY
+from bailiff.tracing.settings import OFF
 from bailiff.worker import ElectionSettings, Shard
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bailiff.bootstrap.choices import ClusterChoice, NodeLossChoice, PressureChoice
+    from bailiff.tracing.settings import TracingSettings
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class WorkSettings:
             before the worker says that it is not ready. It goes by the API server's clock anyway.
         pressure: the pressure mode; None: nodes are not watched for pressure.
         node_loss: the node-loss mode; None: nobody is evicted because the node does not come back.
+        tracing: where traces go.
 
     Raises:
         ValueError: several shards, and no Lease to tell which.
@@ -72,6 +75,7 @@ class WorkSettings:
     pressure: PressureChoice | None = None
     node_loss: NodeLossChoice | None = None
     access: AccessChoice = field(default_factory=AccessChoice)
+    tracing: TracingSettings = OFF
 
     def __post_init__(self) -> None:
         if len(self.shards) > 1 and (self.lease is None or self.shadow):

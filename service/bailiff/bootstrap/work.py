@@ -25,6 +25,7 @@ from bailiff.bootstrap.policy_news import policy_news
 from bailiff.bootstrap.pressure import halves_with, pressing_of
 from bailiff.bootstrap.process import freeze_start_up, listen
 from bailiff.bootstrap.securing import followed, tls_of
+from bailiff.bootstrap.tracing import traced
 from bailiff.clock import Clock, SystemClock
 from bailiff.cluster import (
     KEEP_LITTLE,
@@ -114,10 +115,11 @@ def work(
             structlog.contextvars.bind_contextvars(mode=f"{mode}, nothing is done")
         comparison = Comparison(clock) if settings.shadow else None
         api = ApiMetrics(registry)
-        bounds = bounds_for(settings.concurrency)
+        chosen_cluster = settings.cluster, bounds_for(settings.concurrency), (api, clock.answered)
         async with (
+            traced(settings.tracing, "bailiff-worker", registry, log.warning) as tracer,
             probed(settings.probes, settings.host) as pulse,
-            await connect_to(settings.cluster, bounds, (api, clock.answered)) as cluster,
+            await connect_to(*chosen_cluster, tracer=tracer) as cluster,
             halves_with(pressing, cluster, clock) as halves,
         ):
             api.backoff.set_function(cluster.backoff)
@@ -141,6 +143,7 @@ def work(
                 systems=halves_of(systems, chosen),
                 source=Source(cluster, watches),
                 shared=shared,
+                tracer=tracer,
             )
             pods, nodes = watches.pods(), watches.nodes()
             news = policy_news(settings, cluster, election, clock, registry)

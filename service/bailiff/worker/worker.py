@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import structlog
 
 from bailiff.decisions.policies import NO_POLICIES
+from bailiff.tracing import NO_TRACER
 from bailiff.worker.execute.attempt import Attempt
 from bailiff.worker.execute.condition_resets import ConditionResets
 from bailiff.worker.execute.executor import Executor
@@ -30,7 +31,7 @@ from bailiff.worker.observe.metrics import WorkerMetrics
 from bailiff.worker.observe.recorder import Recorder
 from bailiff.worker.observe.telling import Teller
 from bailiff.worker.systems import SYSTEMS
-from bailiff.worker.systems.system import Parts
+from bailiff.worker.systems.system import Parts, by_name
 from bailiff.worker.timers.evaluator import Evaluator
 from bailiff.worker.timers.marks import Marks
 from bailiff.worker.timers.pending import PendingEvictions
@@ -47,11 +48,12 @@ if TYPE_CHECKING:
     from bailiff.cluster import WatchHealth
     from bailiff.decisions.policies import PauseNotice, Policies, Unknown
     from bailiff.kinds import Node, Pod
+    from bailiff.tracing import Tracer
     from bailiff.worker.gate.consent import Shared
     from bailiff.worker.mirror.watching import EventSource
     from bailiff.worker.settings import WorkerSettings
     from bailiff.worker.systems import MakeSystem
-    from bailiff.worker.systems.system import Source, SystemInWorker, Work, Writer
+    from bailiff.worker.systems.system import Source, Work, Writer
 
 # Of the grace period; the rest is for the release of the Lease, of three requests at most.
 _DRAIN_SHARE = 0.75
@@ -74,6 +76,7 @@ class Worker:
         systems: Sequence[MakeSystem] = SYSTEMS,
         source: Source | None = None,
         shared: Shared | None = None,
+        tracer: Tracer = NO_TRACER,
     ) -> None:
         """Wire the parts; nothing runs yet.
 
@@ -88,6 +91,7 @@ class Worker:
             systems: makes each of those that say who is to go; they are asked in this order.
             source: where they find what is neither pod nor node; None: they follow nothing else.
             shared: with all others that evict; None: nothing is.
+            tracer: makes spans.
         """
         self._settings = settings
         self.clock = clock
@@ -109,8 +113,9 @@ class Worker:
             mirror=self.mirror,
             marks=self.marks,
             source=source,
+            tracer=tracer,
         )
-        self.systems = _by_name([make(parts) for make in systems])
+        self.systems = by_name([make(parts) for make in systems])
         self.metrics.expect(self.systems)
         audit = AuditLog(audit_log, self.metrics, on_paper=settings.on_paper) if audit_log else None
         self._wire(parts, audit, shared.on_paper() if shared and settings.on_paper else shared)
@@ -130,7 +135,7 @@ class Worker:
             # By the system's name, too: two may both have a "state".
             self._writers |= {f"{system.name} {name}": w for name, w in system.writers().items()}
         self.pending = PendingEvictions(clock, self._earlier, self.condition_resets)
-        self.recorder = Recorder(actions, clock, self.metrics, self.pending)
+        self.recorder = Recorder(actions, clock, self.metrics, self.pending, parts.tracer)
         self.teller = Teller(parts, self.systems, self.recorder, audit, self.condition_resets)
         self.evaluator = Evaluator(
             self.systems,
@@ -289,11 +294,3 @@ class Worker:
             self.evaluator.mark_all()
             for system in self.systems.values():
                 system.look_again()
-
-
-def _by_name(systems: Sequence[SystemInWorker]) -> dict[str, SystemInWorker]:
-    """Raises ValueError where one would take the other's findings and evictions."""
-    found = {system.name: system for system in systems}
-    if len(found) < len(systems):
-        raise ValueError("two systems of the worker have the same name")
-    return found

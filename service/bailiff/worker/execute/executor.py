@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -72,6 +73,7 @@ class Executor:
         self._consent = consent
         self._teller = teller
         self._changed = earlier
+        self._traces = teller.traces
         self._rng = random.Random()  # noqa: S311 - jitter, no secret
         self._turn = asyncio.Lock()
         self._stopping = False
@@ -89,7 +91,8 @@ class Executor:
 
     async def _consume(self) -> None:
         while (eviction := await self._next()) is not None:
-            await self._carry_out(eviction)
+            with nullcontext() if self._traces is None else self._traces.attempt(eviction):
+                await self._carry_out(eviction)
 
     async def _next(self) -> Eviction | None:
         # One consumer watches the timers, the others queue behind it for their turn.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import structlog
 
 from bailiff.cluster import ClusterError, FencedError
+from bailiff.tracing import NO_TRACER, Parent
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.decisions import EventNote
     from bailiff.kinds import Pod
+    from bailiff.tracing import Tracer
     from bailiff.worker.observe.metrics import WorkerMetrics
     from bailiff.worker.timers.pending import PendingEvictions
 
@@ -40,13 +42,14 @@ log = structlog.get_logger(__name__)
 
 
 class _Entry(NamedTuple):
-    """What is to be written, and when it was noted by both clocks."""
+    """What is to be written, when it was noted by both clocks, and within which span; or none."""
 
     pod: Pod
     note: EventNote
     component: str
     at: datetime
     noted: float
+    parent: Parent | None
 
 
 class Recorder:
@@ -58,6 +61,7 @@ class Recorder:
         clock: Clock,
         metrics: WorkerMetrics,
         pending: PendingEvictions,
+        tracer: Tracer = NO_TRACER,
     ) -> None:
         """Start with no notes.
 
@@ -66,11 +70,13 @@ class Recorder:
             clock: tells when something was noted.
             metrics: for counts.
             pending: tells whether evictions are overdue, so that Events had better wait.
+            tracer: puts the request into the trace of what is told.
         """
         self._actions = actions
         self._clock = clock
         self._metrics = metrics
         self._pending = pending
+        self._tracer = tracer
         self._hurry = asyncio.Event()
         self._notes: asyncio.Queue[_Entry] = asyncio.Queue(_CAPACITY)
         self._untold = 0
@@ -82,8 +88,10 @@ class Recorder:
         `controller` is upstream's name for who evicts, or did: the Event comes from there.
         """
         now, noted = self._clock.now(), self._clock.monotonic()
+        headers = self._tracer.headers()
+        parent = Parent(**headers) if headers else None
         try:
-            self._notes.put_nowait(_Entry(pod, note, controller, now, noted))
+            self._notes.put_nowait(_Entry(pod, note, controller, now, noted, parent))
         except asyncio.QueueFull:
             self._metrics.events.labels("dropped").inc()
 
@@ -100,10 +108,11 @@ class Recorder:
 
     async def _write_all(self) -> None:
         while True:
-            pod, note, component, at, noted = await self._notes.get()
+            pod, note, component, at, noted, parent = await self._notes.get()
             await self._let_evictions_pass(noted + _PATIENCE)
             try:
-                await self._actions.record(pod, note, at, component)
+                with self._tracer.under(parent):
+                    await self._actions.record(pod, note, at, component)
                 self._metrics.events.labels("written").inc()
             except FencedError:
                 self._metrics.events.labels("fenced").inc()

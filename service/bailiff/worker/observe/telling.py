@@ -10,6 +10,7 @@ from bailiff.cluster import DisruptionBudgetError
 from bailiff.decisions import cancellation_event, denial_event, eviction_event
 from bailiff.worker.execute.outcomes import EVICTED, Outcome
 from bailiff.worker.observe.policy_events import blocked_event, held_event
+from bailiff.worker.observe.traces import EvictionTraces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,6 +59,8 @@ class Teller:
         self._recorder = recorder
         self.audit = audit
         self._resets = resets
+        # None: nothing is traced.
+        self.traces = EvictionTraces(parts.tracer, parts.clock) if parts.tracer.enabled else None
 
     def begins(self, eviction: Eviction) -> None:
         """An attempt is about to be made; people are told of the first."""
@@ -115,14 +118,14 @@ class Teller:
         if outcome in EVICTED:
             self._evicted(eviction)
         self._write_down(eviction, outcome)
-        self._owner_of(eviction).ended(eviction, outcome)
+        self._end(eviction, outcome)
 
     def ended(self, eviction: Eviction, outcome: Outcome) -> None:
         """It is over: another has taken the pod, or it has another deadline.
 
         People are told where it was begun.
         """
-        self._owner_of(eviction).ended(eviction, outcome)
+        self._end(eviction, outcome)
         if eviction.attempts and self._election.may_act():
             log.info(
                 "eviction ended",
@@ -138,12 +141,12 @@ class Teller:
         if self._election.may_act():
             log.info("eviction cancelled", pod=eviction.pod.key, uid=eviction.uid, why=why)
             self._drop(eviction, why)
-        self._owner_of(eviction).ended(eviction, Outcome.KEPT)
+        self._end(eviction, Outcome.KEPT)
 
     def dropped(self, eviction: Eviction, why: str) -> None:
         """It had been announced, and does not happen."""
         self._drop(eviction, why)
-        self._owner_of(eviction).ended(eviction, Outcome.KEPT)
+        self._end(eviction, Outcome.KEPT)
 
     def _drop(self, eviction: Eviction, why: str) -> None:
         self.spared(eviction)
@@ -165,6 +168,11 @@ class Teller:
         self._metrics.evictions.labels(eviction.by.value, system).inc()
         self._metrics.lateness.observe(late)
         self._systems[system].evicted(eviction, late)
+
+    def _end(self, eviction: Eviction, outcome: Outcome) -> None:
+        self._owner_of(eviction).ended(eviction, outcome)
+        if self.traces is not None:
+            self.traces.over(eviction, outcome)
 
     def _owner_of(self, eviction: Eviction) -> SystemInWorker:
         """Who is told what has become of it: by now another may have the pod go."""

@@ -9,9 +9,11 @@ for its finding of a pod, carries out the earliest, and tells the system whose f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+
+from bailiff.tracing import NO_TRACER
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.policies import Publisher
     from bailiff.kinds import Node, Pod, PodCondition
     from bailiff.kinds.meta import Value
+    from bailiff.tracing import Tracer
     from bailiff.worker.execute.outcomes import Outcome
     from bailiff.worker.lead.election import Election
     from bailiff.worker.lead.sharding import HeldShard
@@ -82,6 +85,7 @@ class Parts:
         mirror: nodes and pods; `listen_to_nodes` and `listen_to_pods` tell of changes.
         marks: which nodes and pods are to be looked at anew.
         source: of what else there is; None: nothing else is followed.
+        tracer: makes spans.
     """
 
     actions: Actions
@@ -94,6 +98,7 @@ class Parts:
     mirror: Mirror
     marks: Marks
     source: Source | None = None
+    tracer: Tracer = NO_TRACER
 
 
 class SystemInWorker(ABC):
@@ -253,3 +258,15 @@ class SystemInWorker(ABC):
     def describe(self) -> dict[str, Any]:
         """Its part of /v1/queue; empty: none."""
         return {}
+
+
+def by_name(systems: Sequence[SystemInWorker]) -> dict[str, SystemInWorker]:
+    """Systems by their names.
+
+    Raises:
+        ValueError: one would take the other's findings and evictions.
+    """
+    found = {system.name: system for system in systems}
+    if len(found) < len(systems):
+        raise ValueError("two systems of the worker have the same name")
+    return found

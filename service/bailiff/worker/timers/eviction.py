@@ -45,6 +45,7 @@ class Eviction(Struct, eq=False, gc=False):
         until_news: the next attempt may be made as soon as the pod is seen to have changed.
         by: how it is done, or was.
         waits: what has kept it from happening though it was due; None: nothing so far.
+        trace: the span that is reserved for it, see bailiff.worker.observe.traces; empty: none.
     """
 
     pod: Pod
@@ -64,6 +65,7 @@ class Eviction(Struct, eq=False, gc=False):
     until_news: bool = False
     by: By = By.DELETE
     waits: Waits | None = None
+    trace: str = ""
 
     @property
     def uid(self) -> str:
