@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from bailiff.agent.departures import LOOK_EVERY
@@ -11,6 +12,7 @@ from bailiff.decisions.pressure.grace import CLEAN_UP_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from contextlib import AbstractContextManager
 
     from bailiff.agent.departures import Departures
     from bailiff.agent.judge import Judged
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock, SteadyTime
     from bailiff.decisions.decision import Finding
     from bailiff.kinds import Pod
+    from bailiff.tracing import Attributes
 
 # Seconds for which one is waited for whose containers were stopped: its kubelet starts them again.
 _AFTER_STOP = 3.0
@@ -94,7 +97,8 @@ class Evictions:
             self._take_back(())
             return LOOK_EVERY if judged.look_soon else parts.settings.interval
         unseen = self._departures.unseen(pod for pod, _ in judged.victims)
-        fates = await self._evict_all(judged)
+        with self._round_of(judged):
+            fates = await self._evict_all(judged)
         tried = tuple(zip(judged.victims, fates, strict=False))
         self._take_back(pod for (pod, _), fate in tried if fate is Fate.FAILED)
         if not fates and not self.refused.now():
@@ -113,6 +117,12 @@ class Evictions:
         await self._departures.until_measured(pods)
         parts.notifier.renew()
         return 0.0
+
+    def _round_of(self, judged: Judged) -> AbstractContextManager[object]:
+        """A span of a round that evicts; on paper and without victims none does."""
+        if not judged.victims or self._parts.settings.shadow:
+            return nullcontext()
+        return self._parts.tracer.span("pressure round", {"bailiff.pods": len(judged.victims)})
 
     def _take_back(self, still_going: Iterable[Pod]) -> None:
         """What was announced of others; of those that were stopped the API server is told yet."""
@@ -153,7 +163,11 @@ class Evictions:
         starved = judged.report.starved
         is_freed = starved is not None and starved.is_freed_by_stopping
         hard = judged.is_hard and is_freed and went_by_rank(found)
-        fate = await parts.evictor.evict(pod, found, hard=hard)
+        with parts.tracer.span("evict", _about(pod, found)) as span:
+            fate = await parts.evictor.evict(pod, found, hard=hard)
+            span.set({"bailiff.outcome": fate.value})
+            if fate in (Fate.FAILED, Fate.REFUSED):
+                span.fail(fate.value)
         parts.metrics.evicted(found.cause, fate)
         match fate:
             case Fate.STOPPED:
@@ -185,3 +199,13 @@ class Evictions:
         if went_by_rank(found):
             parts.judge.went(now)
             parts.remembering.note(parts.judge.note(now))
+
+
+def _about(pod: Pod, found: Finding) -> Attributes:
+    return {
+        "bailiff.system": found.system,
+        "k8s.namespace.name": pod.metadata.namespace,
+        "k8s.pod.name": pod.metadata.name,
+        "k8s.pod.uid": pod.metadata.uid,
+        "k8s.node.name": pod.spec.node_name,
+    }

@@ -37,6 +37,7 @@ class Log:
 
     Attributes:
         always: facts of every line, as the mode of a dry run.
+        passing: tells facts of the moment, as which trace a line belongs to.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Log:
         self._least = _LEVELS.get(level, _LEVELS["info"])
         self._now = now
         self.always: dict[str, object] = {}
+        self.passing: Callable[[], Mapping[str, str]] = dict
 
     @staticmethod
     def of_environment(environment: Mapping[str, str] = os.environ) -> Log:
@@ -87,7 +89,7 @@ class Log:
         if _LEVELS[level] < self._least:
             return
         at = self._now().isoformat().replace("+00:00", "Z")
-        said = {**facts, **self.always}
+        said = {**facts, **self.passing(), **self.always}
         line = self._line(at, level, event, said)
         for most in _SHORTER:
             if len(line) <= _LONGEST_LINE:

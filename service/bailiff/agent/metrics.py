@@ -21,16 +21,23 @@ _NOT_OF_THE_KERNEL = {"pods", "end"}
 
 
 class AgentMetrics:
-    """All of them, in a registry of their own."""
+    """All of them."""
 
-    def __init__(self, since_round: Callable[[], float], *, on_paper: bool) -> None:
+    def __init__(
+        self,
+        since_round: Callable[[], float],
+        *,
+        on_paper: bool,
+        registry: CollectorRegistry | None = None,
+    ) -> None:
         """Register.
 
         Args:
             since_round: seconds since a round has ended.
             on_paper: nobody is evicted, so that nothing counts evictions.
+            registry: where they go; None: into one of their own.
         """
-        self.registry = registry = CollectorRegistry()
+        self.registry = registry = registry or CollectorRegistry()
         self._on_paper = on_paper
         self._rounds = Counter(
             "bailiff_agent_rounds",

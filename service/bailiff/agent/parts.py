@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bailiff.tracing import NO_TRACER
+
 if TYPE_CHECKING:
     from bailiff.agent.aging import Aging
     from bailiff.agent.evicting import Evictor
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from bailiff.agent.telling import Teller
     from bailiff.agent.wake import Wake
     from bailiff.clock import Clock
+    from bailiff.tracing import Tracer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +44,7 @@ class Parts:
         metrics: are counted.
         wake: tells when a round is due before its time.
         log: hears what is done.
+        tracer: makes spans of evictions.
     """
 
     settings: AgentSettings
@@ -57,3 +61,4 @@ class Parts:
     metrics: AgentMetrics
     wake: Wake
     log: Log
+    tracer: Tracer = NO_TRACER

@@ -16,6 +16,7 @@ from bailiff.decisions.pressure.extensions import (
 )
 from bailiff.decisions.pressure.facts import FileSystemLayout
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+from bailiff.tracing.settings import OFF, TracingSettings
 
 # Seconds: `/healthz` fails after a quarter of an hour without a round.
 _LONGEST_INTERVAL = 600.0
@@ -140,6 +141,7 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     shadow: bool = False
     status_host: str = "127.0.0.1"
     status_port: int = 8084
+    tracing: TracingSettings = OFF
 
     def __post_init__(self) -> None:
         # It becomes part of a field selector, where an empty one means pods that have no node.

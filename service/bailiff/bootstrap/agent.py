@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
 from bailiff.agent.api.connecting import connect
 from bailiff.agent.log import Log
@@ -24,6 +24,8 @@ from bailiff.agent.settings import AgentSettings, OptionError
 from bailiff.agent.status import Page, StatusPort, as_json, verdict
 from bailiff.bootstrap.agent_assembly import assemble
 from bailiff.bootstrap.agent_kubelet import owned_kubelet
+from bailiff.bootstrap.choices import StartError
+from bailiff.bootstrap.tracing import traced
 from bailiff.clock import SystemClock
 from bailiff.cluster.errors import ClusterError
 from bailiff.cluster.settings import ClusterSettings
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from bailiff.bootstrap.agent_sources import Program
     from bailiff.cluster.client import Cluster
     from bailiff.cluster.login import Read
+    from bailiff.tracing import Tracer
 
 BOUNDS = ClusterSettings(
     request_timeout=5.0, page_size=100, max_response_bytes=8 * 2**20, max_event_bytes=4 * 2**20
@@ -60,7 +63,7 @@ def main() -> None:
         asyncio.run(_run(settings, log))
     except ClusterError as error:
         _give_up(log, error.message, 3)
-    except OptionError as error:
+    except (OptionError, StartError) as error:
         _give_up(log, str(error), 2)
     except OSError as error:
         _give_up(log, str(error), 1)
@@ -97,13 +100,21 @@ class Agent:
             ClusterError: there is no usable login.
             OSError: the status port cannot be listened on, or another agent has the state file.
             OptionError: an option names something that is not there.
+            StartError: the environment has something of tracing that cannot be.
         """
+        settings, registry = self._settings, CollectorRegistry()
+        tracing = traced(settings.tracing, "bailiff-agent", registry, self._log.warning)
+        async with tracing as tracer:
+            self._log.passing = tracer.ids
+            await self._run(stop, tracer, registry)
+
+    async def _run(self, stop: asyncio.Event, tracer: Tracer, registry: CollectorRegistry) -> None:
         settings, log = self._settings, self._log
-        cluster = await self._cluster()
+        cluster = await self._cluster(tracer)
         kubelet = await owned_kubelet(settings, cluster, SystemClock(), log, BOUNDS)
         try:
             answers = None if kubelet is None else kubelet.answers
-            await self._serve(stop, assemble(settings, cluster, answers, log))
+            await self._serve(stop, assemble(settings, cluster, answers, log, tracer, registry))
         finally:
             if kubelet is not None:
                 await kubelet.close()
@@ -142,7 +153,7 @@ class Agent:
             if not await asyncio.to_thread(made.writes.finish, _FOR_STATE):
                 self._log.warning("the state is not written yet", seconds=_FOR_STATE)
 
-    async def _cluster(self) -> Cluster | None:
+    async def _cluster(self, tracer: Tracer) -> Cluster | None:
         access = self._settings.cluster
         if not access.is_known:
             return None
@@ -156,7 +167,7 @@ class Agent:
             from bailiff.cluster.kubeconfig import kubeconfig_reader  # noqa: PLC0415
 
             read = kubeconfig_reader(Path(access.kubeconfig), access.context or None)
-        return await connect(read, SystemClock(), self._log, BOUNDS)
+        return await connect(read, SystemClock(), self._log, BOUNDS, tracer)
 
 
 def _pages(parts: Parts) -> dict[str, Callable[[], Page]]:

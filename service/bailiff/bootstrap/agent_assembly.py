@@ -31,14 +31,18 @@ from bailiff.agent.wake import Wake
 from bailiff.agent.writing import BackgroundWrites
 from bailiff.bootstrap.agent_sources import Program, readings_of, sources_of
 from bailiff.clock import SystemClock
+from bailiff.tracing import NO_TRACER
 
 if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
     from bailiff.agent.kubelet import Kubelet
     from bailiff.agent.log import Log
     from bailiff.agent.readings.summary import NodeReadings
     from bailiff.agent.settings import AgentSettings
     from bailiff.clock import Clock
     from bailiff.cluster.client import Cluster
+    from bailiff.tracing import Tracer
 
 
 class Assembled(NamedTuple):
@@ -65,7 +69,12 @@ class _Runtime(NamedTuple):
 
 
 def assemble(
-    settings: AgentSettings, cluster: Cluster | None, kubelet: Kubelet | None, log: Log
+    settings: AgentSettings,
+    cluster: Cluster | None,
+    kubelet: Kubelet | None,
+    log: Log,
+    tracer: Tracer = NO_TRACER,
+    registry: CollectorRegistry | None = None,
 ) -> Assembled:
     """Put an agent together.
 
@@ -74,6 +83,8 @@ def assemble(
         cluster: the API server; None: there is none.
         kubelet: of the node; None: it is not asked.
         log: hears what is done.
+        tracer: makes spans.
+        registry: where metrics go; None: into one of their own.
 
     Raises:
         OSError: another agent has the state file.
@@ -82,7 +93,7 @@ def assemble(
     clock, wake = SystemClock(), Wake()
     mode = "shadow" if settings.shadow else "dryRun" if settings.dry_run else "acting"
     standing = Standing(settings.node, mode, clock)
-    metrics = AgentMetrics(standing.since_round, on_paper=settings.on_paper)
+    metrics = AgentMetrics(standing.since_round, on_paper=settings.on_paper, registry=registry)
     facts = _facts(settings, cluster, kubelet, standing, wake, clock, log)
     path = Path(settings.state_file) if settings.state_file else None
     loop = asyncio.get_running_loop()
@@ -133,6 +144,7 @@ def assemble(
         metrics=metrics,
         wake=wake,
         log=log,
+        tracer=tracer,
     )
     looking = () if finder is None else (partial(finder.run, parts.notifier),)
     freeing = () if runtime.collector is None else (runtime.collector.run,)

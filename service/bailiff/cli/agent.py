@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 from bailiff.cli import agent_options as options
 from bailiff.cli.errors import ExitCode, InputError, fail, told
 from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, choose_cluster
+from bailiff.cli.tracing_options import tracing
 
 if TYPE_CHECKING:
     from bailiff.agent.settings import AgentSettings
+    from bailiff.tracing.settings import TracingSettings
 
 _PROGRAM = "bailiff.bootstrap.agent"
 
 
+@tracing
 def agent(
+    traces: TracingSettings,
     node: Annotated[str, options.NODE],
     kubeconfig: Annotated[Path | None, KUBECONFIG] = None,
     context: Annotated[str | None, CONTEXT] = None,
@@ -129,6 +133,7 @@ def agent(
             shadow=shadow,
             status_host=host,
             status_port=status_port,
+            tracing=traces,
         )
     except ValueError as error:
         fail(str(error), ExitCode.USAGE)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+from bailiff.cli.errors import InputError
 from bailiff.cli.option_groups import with_options
 from bailiff.cli.options import DECISIONS, setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bailiff.bootstrap.choices import ClusterChoice
     from bailiff.decisions import Options
 
 # By the field of Options that each sets.
@@ -55,3 +57,10 @@ def _gather(said: dict[str, Any]) -> Options:
     from bailiff.decisions import Options  # noqa: PLC0415 - see above
 
     return Options(**{name: value for name, value in said.items() if value is not None})
+
+
+def check_look_ups(cluster: ClusterChoice, *, pressure: bool, node_loss: bool) -> None:
+    """Refuse to have a cluster looked into that nobody has named; raises InputError."""
+    said = {"--pressure-look-ups": pressure, "--node-loss-look-ups": node_loss}
+    for option in (name for name, is_said in said.items() if is_said and not cluster.chosen):
+        raise InputError(f"{option} needs a cluster: --kubeconfig or --in-cluster")

@@ -22,11 +22,13 @@ from bailiff.bootstrap.choices import (
 from bailiff.cli import election_options
 from bailiff.cli.access_options import check_cluster, check_listening, guarded, is_only_here
 from bailiff.cli.admission_options import check_hooks, hooking
-from bailiff.cli.decision_options import deciding
+from bailiff.cli.decision_options import check_look_ups, deciding
 from bailiff.cli.errors import ExitCode, InputError, fail, run, told
 from bailiff.cli.node_loss_options import losing
 from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, choose_cluster, setting
 from bailiff.cli.pressure_options import pressing
+from bailiff.cli.tracing_options import tracing
+from bailiff.tracing.settings import TracingSettings  # noqa: TC001 - as Path
 
 if TYPE_CHECKING:
     from bailiff.decisions import Options
@@ -158,6 +160,7 @@ def _check_policies(path: Path) -> None:
         fail(f"--policies: {path}: {found}", ExitCode.USAGE)
 
 
+@tracing
 @hooking
 @guarded
 @deciding
@@ -165,6 +168,7 @@ def serve(
     options: Options,
     access: AccessChoice,
     admission_choice: AdmissionChoice | None,
+    traces: TracingSettings,
     kubeconfig: Annotated[Path | None, KUBECONFIG] = None,
     context: Annotated[str | None, CONTEXT] = None,
     in_cluster: Annotated[bool, IN_CLUSTER] = False,
@@ -182,10 +186,7 @@ def serve(
         chosen = choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=False)
         check_cluster(access, chosen)
         check_listening(host, access)
-        if pressure_look_ups and not chosen.chosen:
-            raise InputError("--pressure-look-ups needs a cluster: --kubeconfig or --in-cluster")
-        if node_loss_look_ups and not chosen.chosen:
-            raise InputError("--node-loss-look-ups needs a cluster: --kubeconfig or --in-cluster")
+        check_look_ups(chosen, pressure=pressure_look_ups, node_loss=node_loss_look_ups)
         check_hooks(admission_choice, access, chosen)
     # Imported here, so that no command waits for what another one needs.
     from msgspec.structs import replace  # noqa: PLC0415
@@ -205,6 +206,7 @@ def serve(
         access=access,
         asks_kubelets=pressure_look_ups,
         admission=admission_choice,
+        tracing=traces,
     )
     try:
         served = program.serve(settings)
@@ -213,6 +215,7 @@ def serve(
     run(served, lifeline=lifeline)
 
 
+@tracing
 @losing
 @pressing
 @guarded
@@ -222,6 +225,7 @@ def worker(
     access: AccessChoice,
     pressure_mode: PressureChoice | None,
     node_loss_mode: NodeLossChoice | None,
+    traces: TracingSettings,
     kubeconfig: Annotated[Path | None, KUBECONFIG] = None,
     context: Annotated[str | None, CONTEXT] = None,
     in_cluster: Annotated[bool, IN_CLUSTER] = False,
@@ -281,13 +285,15 @@ def worker(
         access=access,
         pressure=pressure_mode,
         node_loss=node_loss_mode,
+        tracing=traces,
     )
     try:
         work = program.work(settings)
     except PoliciesUnusableError as error:
         fail(f"--policies: {error}", ExitCode.USAGE)
-    except (PressureUnusableError, NodeLossUnusableError) as error:
-        fail(str(error), ExitCode.USAGE)
-    except (SettingsError, TlsUnusableError, TokensUnusableError) as error:
+    except (
+        *(PressureUnusableError, NodeLossUnusableError),
+        *(SettingsError, TlsUnusableError, TokensUnusableError),
+    ) as error:
         fail(str(error), ExitCode.USAGE)
     run(work, lifeline=lifeline)
