@@ -42,6 +42,7 @@ from bailiff.kinds.stats import (
     RlimitStats,
     RuntimeStats,
 )
+from bailiff.tracing import NO_TRACER, Tracer
 from tests.harness.clocks import LoopClock
 from tests.harness.made_up_api import MadeUpApi, MadeUpStopper
 
@@ -184,6 +185,7 @@ class AgentScene:
         state_file: Path | None = None,
         reclaims: bool = False,
         stops: bool = False,
+        tracer: Tracer = NO_TRACER,
         **settings: Any,
     ) -> None:
         self.clock = LoopClock()
@@ -239,6 +241,7 @@ class AgentScene:
                 metrics=self.metrics,
                 wake=self.wake,
                 log=self.log,
+                tracer=tracer,
             )
         )
 

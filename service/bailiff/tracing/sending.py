@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 # Spans of up to 3 KiB each.
 _QUEUE = 2048
+# In one request: the SDK's.
+_BATCH = 512
 # A collector says nothing in its answer that is of use here. So much is read, and the connection
 # kept; of a longer one no more is.
 _MOST_READ = 64 * 1024
@@ -134,7 +136,10 @@ class _Queue(SpanProcessor):
     """The SDK's, which never gets more than it has room for: it would drop in silence."""
 
     def __init__(self, exporter: _Exporter, most: int, told: Told) -> None:
-        self._inner = BatchSpanProcessor(exporter, max_queue_size=most)
+        at_once = int(os.environ.get("OTEL_BSP_MAX_EXPORT_BATCH_SIZE") or _BATCH)
+        self._inner = BatchSpanProcessor(
+            exporter, max_queue_size=most, max_export_batch_size=min(at_once, most)
+        )
         self._exporter = exporter
         self._most = most
         self._told = told

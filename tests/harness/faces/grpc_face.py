@@ -20,6 +20,7 @@ from bailiff.decisions import SYSTEMS, Options, Systems
 from bailiff.grpc_api import GrpcSettings, create_server
 from bailiff.grpc_api.services import SERVICES
 from bailiff.serving import ByteBudget, Gate
+from bailiff.tracing import NO_TRACER
 from bailiff.v1 import kubernetes_pb2
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
 from tests.harness.clocks import START, ManualClock
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
     from bailiff.access import Guard
+    from bailiff.tracing import Tracer
     from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceAsyncStub
 
 M = TypeVar("M", bound="Message")
@@ -95,6 +97,7 @@ async def running(
     is_proxy: Callable[[str], bool] = lambda _: False,
     guard: Guard | None = None,
     gate: Gate | None = None,
+    tracer: Tracer = NO_TRACER,
 ) -> AsyncIterator[Face]:
     """A server on a free loopback port, its clock standing at `now`."""
     registry = CollectorRegistry()
@@ -109,6 +112,7 @@ async def running(
         is_proxy=is_proxy,
         guard=guard,
         gate=gate,
+        tracer=tracer,
     )
     port = await server.start()
     try:

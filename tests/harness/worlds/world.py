@@ -16,6 +16,7 @@ from bailiff.cluster import Changed, Cluster, ClusterSettings, Deleted, Replaced
 from bailiff.cluster.transport import Transport
 from bailiff.decisions.policies import NO_POLICIES
 from bailiff.kinds import ManagedFieldsEntry, Node, Pod, Taint, Toleration
+from bailiff.tracing import NO_TRACER, Tracer
 from bailiff.worker import (
     SYSTEMS,
     Actions,
@@ -47,6 +48,7 @@ class World(ApiServer, ClusterActions):
         policies=NO_POLICIES,
         systems: Sequence[MakeSystem] = SYSTEMS,
         shared: Shared | None = None,
+        tracer: Tracer = NO_TRACER,
         **settings,
     ) -> None:
         ApiServer.__init__(self, LoopClock())
@@ -66,6 +68,7 @@ class World(ApiServer, ClusterActions):
             policies=policies,
             systems=systems,
             shared=shared,
+            tracer=tracer,
         )
 
     def worker_actions(self) -> Actions:

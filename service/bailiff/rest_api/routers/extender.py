@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -24,6 +25,7 @@ from bailiff.rest_api.extender import Extender
 from bailiff.rest_api.extender_route import extender_route
 from bailiff.rest_api.problems import ProblemCode, problem_responses
 from bailiff.rest_api.wire import Wire
+from bailiff.tracing import NO_TRACER
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -133,7 +135,9 @@ def _operation(verb: Verb, answer: Callable[..., Awaitable[Any]]) -> Callable[[A
 
 def _told(verb: Verb, services: Services) -> dict[str, Any]:
     name = f"extender{verb.name.capitalize()}"
-    shown = Extender(services, examples.ExampleNodes(services.systems))
+    # An example is nobody's question, and so in no trace.
+    untraced = replace(services, tracer=NO_TRACER)
+    shown = Extender(untraced, examples.ExampleNodes(services.systems))
     answers = examples.answers_to(verb.name, getattr(shown, verb.name))
     return {
         "operation_id": name,
