@@ -12,7 +12,9 @@ pytestmark = pytest.mark.helm
 
 ON = {"agent": {"enabled": True}}
 # Of the process, and not of the command.
-OF_THE_PROCESS = {"BAILIFF_LOG_FORMAT", "BAILIFF_LOG_LEVEL", "HOST_IP", "TZ", "NODE"}
+OF_THE_PROCESS = {"BAILIFF_LOG_FORMAT", "BAILIFF_LOG_LEVEL", "HOST_IP", "TZ", "NODE"} | {
+    "OTEL_EXPORTER_OTLP_HEADERS"
+}
 
 
 def agents(**values):

@@ -30,6 +30,7 @@ BAILIFF_KUBELET: https://$(HOST_IP):{{ $agent.kubelet.port }}
 BAILIFF_RUNTIME: /host{{ $agent.runtime.socket }}
 BAILIFF_STOP_CONTAINERS: {{ $agent.runtime.stopContainers | quote }}
 {{- end }}
+{{ include "bailiff.tracing.settings" (list . "agent") }}
 BAILIFF_LOG_FORMAT: {{ .Values.logs.format | quote }}
 BAILIFF_LOG_LEVEL: {{ .Values.logs.level | quote }}
 {{- end }}

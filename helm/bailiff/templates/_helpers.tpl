@@ -88,6 +88,7 @@ BAILIFF_LOG_LEVEL: {{ .Values.logs.level | quote }}
 
 {{- define "bailiff.api.settings" -}}
 {{ include "bailiff.commonSettings" . }}
+{{ include "bailiff.tracing.settings" (list . "api") }}
 BAILIFF_IN_CLUSTER: {{ include "bailiff.api.usesCluster" . | not | not | quote }}
 BAILIFF_ALLOWED_HOSTS: {{ concat (include "bailiff.serviceNames" (list . "api") | fromYamlArray) .Values.api.allowedHosts | join "," | quote }}
 {{- with .Values.api.trustedProxies }}
@@ -105,6 +106,7 @@ BAILIFF_GRPC_PORT: "9090"
 
 {{- define "bailiff.worker.settings" -}}
 {{ include "bailiff.commonSettings" . }}
+{{ include "bailiff.tracing.settings" (list . "worker") }}
 BAILIFF_IN_CLUSTER: "true"
 BAILIFF_ALLOWED_HOSTS: {{ include "bailiff.serviceNames" (list . "worker") | fromYamlArray | join "," | quote }}
 BAILIFF_STATUS_PORT: "8081"
@@ -307,6 +309,9 @@ env:
     value: {{ $value | quote }}
   {{- end }}
   {{- end }}
+  {{- with include "bailiff.tracing.secret" (list $root $replaced) }}
+  {{- . | nindent 2 }}
+  {{- end }}
   {{- with $own.extraEnv }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -344,6 +349,50 @@ resources:
     {{- range .Values.networkPolicy.apiServerPorts }}
     - port: {{ . }}
     {{- end }}
+{{- end }}
+
+{{/* The collector of traces, and the DNS that knows it by name; nothing where there is none. */}}
+{{- define "bailiff.tracing.egress" -}}
+{{- with .Values.tracing.endpoint }}
+{{- $host := (urlParse .).host }}
+{{- $port := regexFind ":[0-9]+$" $host | trimPrefix ":" }}
+- ports:
+    - port: {{ default (ternary 443 80 (hasPrefix "https:" .)) (int $port) }}
+  {{- with $.Values.networkPolicy.collectors }}
+  to:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+- ports:
+    - port: 53
+      protocol: UDP
+    - port: 53
+      protocol: TCP
+{{- end }}
+{{- end }}
+
+{{/* Where traces go, of a component; nothing where there is no collector. */}}
+{{- define "bailiff.tracing.settings" -}}
+{{- $component := index . 1 }}
+{{- with (index . 0).Values.tracing }}
+{{- if .endpoint }}
+BAILIFF_TRACING_ENDPOINT: {{ .endpoint | quote }}
+BAILIFF_TRACING_SAMPLING_RATE_PER_MILLION: {{ get .samplingRatePerMillion $component | int | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* What the collector is shown, which stands in no manifest; (list . VARIABLES), which count before it. */}}
+{{- define "bailiff.tracing.secret" -}}
+{{- $replaced := index . 1 }}
+{{- with (index . 0).Values.tracing }}
+{{- if and .endpoint .headersSecret.name (not (hasKey $replaced "OTEL_EXPORTER_OTLP_HEADERS")) }}
+- name: OTEL_EXPORTER_OTLP_HEADERS
+  valueFrom:
+    secretKeyRef:
+      name: {{ .headersSecret.name }}
+      key: {{ .headersSecret.key }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* The policies, as a file of a pod. */}}
