@@ -3,7 +3,7 @@
 `python -m benchmarks.rest_face`: server and client are pinned to different cores; the servers
 take turns, so that a busy machine is busy for all of them. What a caller's token costs is measured
 with several pairs of processes, since where the memory of one happens to lie moves its figure by a
-fifth. About 90 s.
+fifth; and so is what a trace costs. About 3 minutes.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from bailiff.clock import SystemClock
 from bailiff.decisions import Options
 from bailiff.rest_api import RestServer, RestSettings, create_app
 from bailiff.rest_api.examples.nodes import ONE_POD
+from bailiff.tracing import NO_TRACER, Tracer
+from bailiff.tracing.settings import TracingSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 SERVERS = ("fastapi-echo", "raw-asgi", "bailiff", "bailiff-token")
+# By how many of a million traces each keeps.
+TRACED = {"bailiff-traced": 1_000_000, "bailiff-sampled": 10_000}
 # As long as one of a service account, which is a JSON Web Token.
 TOKEN = "t" * 1000
 CONNECTIONS = 16
@@ -123,12 +127,33 @@ def knowing_guard() -> Guard:
     return Guard(settings, SystemClock(), reviewer=Reviewer())
 
 
+def tracer_of(per_million: int) -> Tracer:
+    """One whose spans are encoded and thrown away, as a collector on another machine has it."""
+    from opentelemetry.exporter.otlp.proto.common.trace_encoder import (  # noqa: PLC0415
+        encode_spans,
+    )
+    from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult  # noqa: PLC0415
+
+    from bailiff.tracing.sending import Told, Tracing  # noqa: PLC0415 - where it is measured alone
+
+    class Encoded(SpanExporter):
+        def export(self, spans: Any) -> SpanExportResult:  # noqa: ANN401 - the SDK's
+            encode_spans(spans).SerializeToString()
+            return SpanExportResult.SUCCESS
+
+    settings = TracingSettings(endpoint="http://nowhere", per_million=per_million)
+    told = Told(lambda _fate, _spans: None, lambda _event, **_facts: None)
+    return Tracing(settings, "bench", told, Encoded()).tracer
+
+
 async def serve(name: str) -> None:
     """Serve until standard input ends; the first line printed is the port."""
     if name.startswith("bailiff"):
         settings = RestSettings(port=0)
         guard = knowing_guard() if name == "bailiff-token" else None
-        app = create_app(settings, SystemClock(), CollectorRegistry(), Options(), guard=guard)
+        tracer = tracer_of(TRACED[name]) if name in TRACED else NO_TRACER
+        given = (settings, SystemClock(), CollectorRegistry(), Options())
+        app = create_app(*given, guard=guard, tracer=tracer)
         server = RestServer(app, settings)
         port = await server.start()
         freeze_start_up()  # as `bailiff serve` does, and a plain FastAPI application does not
@@ -263,16 +288,23 @@ def measure() -> None:
                 outcome = uvloop.run(load(server, asked, SECONDS))
                 results.setdefault(name, []).append(outcome)
     show(results)
-    ratios = sorted(token_ratio(server_core, one, known) for _ in range(PAIRS))
+    ratios = sorted(ratio(server_core, "bailiff-token", one, known) for _ in range(PAIRS))
     print(
         f"an answer to a caller whose token is kept takes {statistics.median(ratios):.2f} times the"
         f" CPU, median of {PAIRS} pairs of processes ({ratios[0]:.2f} to {ratios[-1]:.2f})"
     )
+    for name, kept in TRACED.items():
+        ratios = sorted(ratio(server_core, name, one, one) for _ in range(PAIRS))
+        print(
+            f"with {kept / 10_000:g} % of traces kept an answer takes"
+            f" {statistics.median(ratios):.2f} times the CPU, likewise"
+            f" ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+        )
 
 
-def token_ratio(core: int, asked: bytes, known: bytes) -> float:
-    """CPU of an answer to a caller who is known, beside one to anybody, of two new processes."""
-    with started("bailiff", core) as bare, started("bailiff-token", core) as asking:
+def ratio(core: int, name: str, asked: bytes, known: bytes) -> float:
+    """CPU of an answer of one server, beside one of the plain one, of two new processes."""
+    with started("bailiff", core) as bare, started(name, core) as asking:
         answers: tuple[list[float], list[float]] = [], []
         for _ in range(ROUNDS):
             for of, server, question in zip(answers, (bare, asking), (asked, known), strict=True):
@@ -299,7 +331,7 @@ def show(results: dict[str, list[Run]]) -> None:
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--serve", choices=SERVERS)
+    arguments.add_argument("--serve", choices=(*SERVERS, *TRACED))
     arguments.add_argument("--core", type=int, default=0)
     given = arguments.parse_args()
     if given.serve is None:
