@@ -147,7 +147,7 @@ async def test_there_is_room_for_so_many_spans_and_the_rest_is_dropped_and_count
 
 
 async def test_an_answer_without_end_is_not_read(collector):
-    sent = []
+    sent: list[int] = []
 
     def endless(request):
         request.send_response(200)
