@@ -24,11 +24,11 @@ from bailiff.agent.settings import AgentSettings, OptionError
 from bailiff.agent.status import Page, StatusPort, as_json, verdict
 from bailiff.bootstrap.agent_assembly import assemble
 from bailiff.bootstrap.agent_kubelet import owned_kubelet
-from bailiff.bootstrap.choices import StartError
 from bailiff.bootstrap.tracing import traced
 from bailiff.clock import SystemClock
 from bailiff.cluster.errors import ClusterError
 from bailiff.cluster.settings import ClusterSettings
+from bailiff.tracing.settings import TracingUnusableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ def main() -> None:
         asyncio.run(_run(settings, log))
     except ClusterError as error:
         _give_up(log, error.message, 3)
-    except (OptionError, StartError) as error:
+    except (OptionError, TracingUnusableError) as error:
         _give_up(log, str(error), 2)
     except OSError as error:
         _give_up(log, str(error), 1)
@@ -100,7 +100,7 @@ class Agent:
             ClusterError: there is no usable login.
             OSError: the status port cannot be listened on, or another agent has the state file.
             OptionError: an option names something that is not there.
-            StartError: the environment has something of tracing that cannot be.
+            TracingUnusableError: the environment has something of tracing that cannot be.
         """
         settings, registry = self._settings, CollectorRegistry()
         tracing = traced(settings.tracing, "bailiff-agent", registry, self._log.warning)

@@ -16,6 +16,7 @@ import uvloop
 from bailiff.bootstrap.choices import ClusterUnusable, StartError
 from bailiff.bootstrap.heap import giving_back_free_memory
 from bailiff.tracing.log_ids import TRACE_IDS
+from bailiff.tracing.settings import TracingUnusableError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -66,6 +67,8 @@ def run(program: Program, *, lifeline: bool = False) -> None:
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_supervised(program, lifeline=lifeline))
+    except TracingUnusableError as error:
+        raise StartError(str(error)) from error
     except BaseExceptionGroup as group:
         # Task groups wrap what their tasks raise; the reason to stop is told without the wrapping.
         refused = group.subgroup((StartError, ClusterUnusable))

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import Counter
 
-from bailiff.bootstrap.choices import StartError
 from bailiff.tracing import NO_TRACER
 from bailiff.tracing.log_ids import TRACE_IDS
-from bailiff.tracing.settings import TracingUnusableError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -39,7 +37,7 @@ async def traced(
         warn: hears of a collector that takes none, at a limited rate.
 
     Raises:
-        StartError: OpenTelemetry's settings in the environment cannot be used.
+        TracingUnusableError: OpenTelemetry's settings in the environment cannot be used.
     """
     if not settings.endpoint:
         yield NO_TRACER
@@ -54,10 +52,7 @@ async def traced(
         registry=registry,
     )
     told = Told(lambda fate, number: spans.labels(fate).inc(number), warn)
-    try:
-        tracing = Tracing(settings, service, told)
-    except TracingUnusableError as error:
-        raise StartError(str(error)) from error
+    tracing = Tracing(settings, service, told)
     TRACE_IDS.tracer = tracing.tracer
     try:
         yield tracing.tracer

@@ -103,6 +103,18 @@ async def test_one_that_is_cancelled_between_two_tries_ends_its_trace():
     assert attributes(seen.one("evict"))["bailiff.outcome"] == "kept"
 
 
+async def test_a_pod_that_lives_on_though_its_delete_was_taken_gets_a_trace_for_each_eviction():
+    seen = InMemory()
+    world = tainted(tracer=seen.tracer)
+    world.deaf = True
+    world.add_pod("pod")
+    async with world.running():
+        await asyncio.sleep(60)
+    roots = [one for one in seen.spans() if one.name == "evict"]
+    assert len(roots) > 1
+    assert len({id_of(one) for one in roots}) == len(roots)
+
+
 async def test_one_that_never_began_is_no_trace():
     seen = InMemory()
     world = tainted(tracer=seen.tracer)
