@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import subprocess
+import sys
+import time
 import urllib.request
 
 import pytest
 
 from bailiff.rest_api.examples.nodes import ONE_POD
+from tests.harness.kube.programs import free_port
+from tests.harness.scripted_server import kubeconfig
 from tests.harness.tracing import KEPT, TRACE, Collector
 from tests.harness.transcripts import running_up
 
@@ -84,3 +91,26 @@ def test_an_eviction_and_a_question_as_a_collector_sees_them(tmp_path, collector
     logged = [path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file()]
     assert f'"trace_id": "{root.trace}"' in "".join(logged).replace('":"', '": "')
     assert "s3cret" not in "".join(logged)
+
+
+def test_an_agent_that_traces_begins_and_ends(tmp_path, collector):
+    config = kubeconfig(tmp_path, free_port())
+    command = ("agent", "--node", "a", "--shadow", "--status-port", "0", "--kubeconfig", config)
+    log = tmp_path / "log"
+    with log.open("w") as stderr:
+        agent = subprocess.Popen([sys.executable, "-m", "bailiff", *command], stderr=stderr)
+    try:
+        deadline = time.monotonic() + 30
+        while not (started := re.search(r'"status":"(http://[^"]+)"', log.read_text())):
+            assert agent.poll() is None, log.read_text()
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        url = f"{started[1]}/metrics"
+        with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310 - our own
+            assert "# TYPE bailiff_tracing_spans_total counter" in answer.read().decode()
+        agent.send_signal(signal.SIGTERM)
+        assert agent.wait(timeout=30) == 0
+    finally:
+        agent.kill()
+        agent.wait()
+    assert "s3cret" not in log.read_text()

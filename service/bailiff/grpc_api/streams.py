@@ -75,7 +75,11 @@ class RequestStream(ABC):
             return (await self._answer(data, answer))[0]
         name = f"{self.method.containing_service.full_name}/{self.method.name}"
         with answering(self._tracer, name) as outcome:
-            written, outcome.code = await self._answer(data, answer)
+            try:
+                written, outcome.code = await self._answer(data, answer)
+            except NoRoomError as error:
+                outcome.code = _CODES[error.grpc_code]
+                raise
             return written
 
     async def _answer(self, data: bytes, answer: Answers) -> tuple[bytes, str]:
