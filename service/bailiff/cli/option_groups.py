@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+# Types of parameters that another group gathers, and that no command loads before it runs.
+_LATER = {"TracingSettings": object}
+
 
 def with_options(
     command: Callable[..., None],
@@ -28,7 +31,7 @@ def with_options(
     """
     # Its type is loaded only when the command runs.
     command.__annotations__.pop(parameter)
-    given = inspect.signature(command, eval_str=True)
+    given = inspect.signature(command, eval_str=True, locals=_LATER)
     own = [one for one in given.parameters.values() if one.name != parameter]
     added = [_parameter(name, option) for name, option in options.items()]
 

@@ -28,10 +28,10 @@ from bailiff.cli.node_loss_options import losing
 from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, choose_cluster, setting
 from bailiff.cli.pressure_options import pressing
 from bailiff.cli.tracing_options import tracing
-from bailiff.tracing.settings import TracingSettings  # noqa: TC001 - as Path
 
 if TYPE_CHECKING:
     from bailiff.decisions import Options
+    from bailiff.tracing.settings import TracingSettings
 
 _LISTENING = "Listening"
 _ACTING = "Acting"
