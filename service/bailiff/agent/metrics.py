@@ -18,10 +18,15 @@ _SOON = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 5, 30)
 
 # That the pods were listed for the first time, and that the agent is to end.
 _NOT_OF_THE_KERNEL = {"pods", "end"}
+_FREED = ("container", "sandbox", "image")
 
 
 class AgentMetrics:
-    """All of them."""
+    """All of them.
+
+    Attributes:
+        mirror_age: is to be told by who follows the API server.
+    """
 
     def __init__(
         self,
@@ -89,7 +94,16 @@ class AgentMetrics:
             ["what", "fate"],
             registry=registry,
         )
-
+        # From nought, so that the first is seen as a rise.
+        for what in _FREED:
+            for fate in ("onPaper",) if on_paper else ("freed", "failed"):
+                self._freed.labels(what, fate)
+        self.mirror_age = Gauge(
+            "bailiff_agent_mirror_age_seconds",
+            "Seconds by which what is known of the node and its pods may lie behind the API server; "
+            "0 while its watches are well, and where no API server is asked.",
+            registry=registry,
+        )
         Gauge(
             "bailiff_agent_since_round_seconds",
             "Time since a round has ended; a clean-up may take minutes.",

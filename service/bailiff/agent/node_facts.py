@@ -110,6 +110,12 @@ class NodeFacts:
         return tuple(self._pods.values())
 
     @property
+    def age(self) -> float:
+        """Seconds by which they may lie behind the API server; 0 while its watches are well."""
+        now = self._clock.monotonic()
+        return max((one.health.age(now) for one in self._watches.values()), default=0.0)
+
+    @property
     def configuration(self) -> KubeletConfiguration | None:
         """Whose thresholds count; None: the kubelet's defaults, where there is no kubelet."""
         return self._configured or self._told

@@ -95,6 +95,7 @@ def assemble(
     standing = Standing(settings.node, mode, clock)
     metrics = AgentMetrics(standing.since_round, on_paper=settings.on_paper, registry=registry)
     facts = _facts(settings, cluster, kubelet, standing, wake, clock, log)
+    metrics.mirror_age.set_function(lambda: facts.age)
     path = Path(settings.state_file) if settings.state_file else None
     loop = asyncio.get_running_loop()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
@@ -72,3 +73,13 @@ async def test_a_watch_that_failed_is_told_of_until_it_is_well_though_it_says_no
     watch.health.last_error = None
     facts.check()
     assert silent(standing) == []
+
+
+async def test_how_old_the_picture_may_be_is_told_while_a_watch_is_not_well(told):
+    facts, _ = told
+    assert facts.age == 0
+    watch: ListWatch[Pod] = facts._watch(facts._cluster, PODS, None)
+    assert facts.age == 0
+    watch.health.lost(facts._clock.monotonic())
+    await asyncio.sleep(7)
+    assert facts.age == 7
