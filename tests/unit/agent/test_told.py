@@ -140,7 +140,7 @@ async def test_that_the_pods_were_listed_is_no_notice_of_the_kernel():
 @pytest.mark.parametrize(
     ("shadow", "fates"), [(False, ["freed", "failed"]), (True, ["onPaper"])], ids=["acts", "shadow"]
 )
-def test_what_is_freed_counts_from_nought_so_that_the_first_is_a_rise(shadow, fates):
+async def test_what_is_freed_counts_from_nought_so_that_the_first_is_a_rise(shadow, fates):
     scene = pressed(shadow=shadow)
     for what in ("container", "sandbox", "image"):
         for fate in fates:
