@@ -66,6 +66,10 @@ format: setup-dev
 openapi: setup
 	$(BIN)/python -m bailiff.bootstrap.openapi > openapi.json
 
+# The dashboard of the chart.
+dashboard: setup
+	$(BIN)/python -m helm.dashboard
+
 protos: setup-dev .venv/googleapis
 	$(PROTOC) --python_out=service --mypy_out=service $(PROTOS)
 	$(PROTOC) --grpc_python_out=service --mypy_grpc_out=service $(filter %_service.proto,$(PROTOS))

@@ -1,0 +1,1 @@
+"""Python beside the chart; nothing of it is packaged."""
