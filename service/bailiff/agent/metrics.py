@@ -100,8 +100,8 @@ class AgentMetrics:
                 self._freed.labels(what, fate)
         self.mirror_age = Gauge(
             "bailiff_agent_mirror_age_seconds",
-            "Seconds by which what is known of the node and its pods may lie behind the API server; "
-            "0 while its watches are well, and where no API server is asked.",
+            "Seconds by which what is known of the node and its pods may lie behind the API "
+            "server; 0 while its watches are well, and where no API server is asked.",
             registry=registry,
         )
         Gauge(
