@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helm.dashboard.panels import Row, panel, quantile, rate
+from helm.dashboard.panels import LEADS, Row, panel, quantile, rate
 
 PRESSURE = Row(
     "Pressure",
@@ -10,7 +10,7 @@ PRESSURE = Row(
         panel(
             "Nodes",
             "Nobody is evicted for pressure from unknown nodes. pressed: a threshold is met.",
-            ("max by (state) (bailiff_worker_pressure_nodes{})", "{{state}}"),
+            (f"sum by (state) (bailiff_worker_pressure_nodes{{}} {LEADS})", "{{state}}"),
         ),
         panel(
             "Evictions by signal",
@@ -57,12 +57,12 @@ NODE_LOSS = Row(
         panel(
             "Nodes",
             "lost: no sign of life. released: its pods go. contradicted: the fence is wrong.",
-            ("max by (state) (bailiff_worker_node_loss_nodes{})", "{{state}}"),
+            (f"sum by (state) (bailiff_worker_node_loss_nodes{{}} {LEADS})", "{{state}}"),
         ),
         panel(
             "Stuck pods",
             "Pods that were deleted, do not go, and that nobody may force.",
-            ("max(bailiff_worker_node_loss_stuck_pods{})", "stuck"),
+            (f"sum(bailiff_worker_node_loss_stuck_pods{{}} {LEADS})", "stuck"),
         ),
         panel(
             "Evictions",

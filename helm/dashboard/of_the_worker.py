@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from helm.dashboard.panels import Row, panel, quantile, rate
+from helm.dashboard.panels import LEADS, Row, panel, quantile, rate
 
-_BACKLOG = (
-    "sum by (cause) (bailiff_worker_backlog{%s} and on (instance) bailiff_worker_leader{} == 1)"
-)
+_BACKLOG = f"sum by (cause) (bailiff_worker_backlog{{%s}} {LEADS})"
 
 WELL = Row(
     "Is it well?",

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 # Which release is looked at: the variables of the dashboard.
 _RELEASE = 'namespace="$namespace",job=~"$job"'
+# A standby keeps timers, and looks at nodes, and acts on neither.
+LEADS = "and on (instance) bailiff_worker_leader{} == 1"
 _SELECTOR = re.compile(r"(\b[a-z]\w*){([^{}]*)}")
 # These are counted by the API server, of all releases.
 _OF_THE_CLUSTER = "apiserver_"
