@@ -20,7 +20,12 @@ from bailiff.cluster import (
 )
 from tests.harness.api import NAMESPACES, Bench
 from tests.harness.helm.chart import run
-from tests.harness.helm.stand_ins import CERTIFICATES, SERVICE_MONITORS
+from tests.harness.helm.stand_ins import (
+    CERTIFICATES,
+    POD_MONITORS,
+    PROMETHEUS_RULES,
+    SERVICE_MONITORS,
+)
 from tests.harness.kube.fixtures import kube_apiserver
 from tests.harness.objects import object_of
 
@@ -79,8 +84,8 @@ async def strict_namespace(cluster: Cluster) -> str:
 
 @pytest.fixture
 async def monitors(cluster: Cluster) -> None:
-    """The kinds ServiceMonitor and Certificate are served and described."""
-    for kind in (SERVICE_MONITORS, CERTIFICATES):
+    """The kinds of the Prometheus operator and of cert-manager are served and described."""
+    for kind in (SERVICE_MONITORS, POD_MONITORS, PROMETHEUS_RULES, CERTIFICATES):
         with contextlib.suppress(AlreadyExistsError):
             await cluster.create(CRDS, kind)
         spec = kind["spec"]

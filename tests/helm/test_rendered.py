@@ -301,8 +301,8 @@ def test_a_component_that_is_off_leaves_nothing(off):
     hooks = {key: {"enabled": False} for key in ALL["webhooks"]} if off == "api" else {}
     objects = render("everything", {off: {"enabled": False}, "webhooks": hooks})
     left = {o["metadata"]["labels"]["app.kubernetes.io/component"] for o in objects}
-    # The certificate is for both; agents are beside them.
-    assert left == set(COMPONENTS) - {off} | {"tls", "agent"}
+    # The certificate and the alerts are for both; agents are beside them.
+    assert left == set(COMPONENTS) - {off} | {"tls", "agent", "monitoring"}
 
 
 def test_an_autoscaler_s_deployment_says_no_number():

@@ -192,6 +192,16 @@ BAD = [
         {"tls": {"rotation": {"enabled": True, "days": 30}}},
         "tls.rotation.renewBeforeDays must be less than tls.rotation.days",
     ),
+    (
+        "an alert that there is not",
+        {"monitoring": {"rules": {"enabled": True, "disabled": ["BailiffNo"]}}},
+        "monitoring.rules.disabled: there is no alert BailiffNo",
+    ),
+    (
+        "a runbook that is no page",
+        {"monitoring": {"rules": {"runbookUrl": "docs/runbooks/"}}},
+        "/monitoring/rules/runbookUrl",
+    ),
     ("an interval", {"serviceMonitor": {"interval": "often"}}, "/serviceMonitor/interval"),
 ]
 

@@ -1,7 +1,8 @@
 """The kinds of the chart that Kubernetes itself does not serve.
 
-Of the Prometheus operator's ServiceMonitor and of cert-manager's Certificate just the fields that
-the chart writes, with their types; anything else is refused as unknown.
+Of the Prometheus operator's ServiceMonitor, PodMonitor and PrometheusRule, and of cert-manager's
+Certificate, just the fields that the chart writes, with their types; anything else is refused as
+unknown.
 """
 
 from __future__ import annotations
@@ -30,6 +31,19 @@ _LABELS = {"type": "object", "additionalProperties": _TEXT}
 _SPEC = _object(
     selector=_object(matchLabels=_LABELS), endpoints={"type": "array", "items": _ENDPOINT}
 ) | {"required": ["endpoints", "selector"]}
+_AGENTS = _object(
+    selector=_object(matchLabels=_LABELS),
+    podMetricsEndpoints={"type": "array", "items": _ENDPOINT},
+) | {"required": ["podMetricsEndpoints", "selector"]}
+_DURATION = _TEXT | {"pattern": _ENDPOINT["properties"]["interval"]["pattern"]}
+_RULE = _object(
+    alert=_TEXT, expr=_TEXT, labels=_LABELS, annotations=_LABELS, **{"for": _DURATION}
+) | {"required": ["expr"]}
+_GROUP = _object(name=_TEXT | {"minLength": 1}, rules={"type": "array", "items": _RULE}) | {
+    "required": ["name"]
+}
+_GROUPS = {"type": "array", "items": _GROUP, "x-kubernetes-list-type": "map"}
+_RULES = _object(groups=_GROUPS | {"x-kubernetes-list-map-keys": ["name"]})
 
 _TEXTS = {"type": "array", "items": _TEXT}
 _CERTIFICATE = _object(
@@ -64,4 +78,6 @@ def _kind(group: str, kind: str, spec: dict[str, Any]) -> dict[str, Any]:
 
 
 SERVICE_MONITORS = _kind("monitoring.coreos.com", "ServiceMonitor", _SPEC)
+POD_MONITORS = _kind("monitoring.coreos.com", "PodMonitor", _AGENTS)
+PROMETHEUS_RULES = _kind("monitoring.coreos.com", "PrometheusRule", _RULES)
 CERTIFICATES = _kind("cert-manager.io", "Certificate", _CERTIFICATE)

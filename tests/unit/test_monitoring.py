@@ -1,0 +1,187 @@
+"""The chart's alerts and dashboard: what they ask for is told, and what they say is complete."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+
+import pytest
+
+from bailiff.agent.fates import Fate
+from bailiff.decisions.policies import Cause
+from bailiff.serving.bounds import Reason
+from bailiff.webhooks.metrics import Result
+from bailiff.worker.execute.outcomes import RETRIES, Outcome
+from bailiff.worker.systems.node_loss.metrics import STATES
+from helm.dashboard.grafana import text
+from tests.harness.monitoring.files import (
+    DASHBOARD,
+    Alert,
+    alerts,
+    grouped_by,
+    panels,
+    queries,
+    selectors,
+)
+from tests.harness.monitoring.known import OF_THE_TARGET, known
+from tests.harness.transcripts import ROOT
+
+GUIDE = ROOT / "docs" / "operate" / "monitoring.md"
+# The pages of docs/runbooks.
+RUNBOOKS = frozenset(
+    [
+        "no-leader",
+        "no-standby",
+        "shards-differ",
+        "worker-not-synced",
+        "watch-stale",
+        "evictions-late",
+        "nothing-is-evicted",
+        "stop-everything",
+        "evictions-denied",
+        "evictions-paused",
+        "breaker-open",
+        "blocked-by-a-budget",
+        "blast-radius",
+        "api-server-busy",
+        "clock-wrong",
+        "worker-lacks-cpu",
+        "objects-left-out",
+        "policies-not-current",
+        "policies-weakened",
+        "policies-differ",
+        "certificate-expires",
+        "certificate-not-changed",
+        "devices-off",
+        "rule-status-stuck",
+        "requests-refused",
+        "webhook-not-reached",
+        "webhook-has-no-answer",
+        "webhook-misrouted",
+        "evictions-held-by-the-gate",
+        "pressure-node-unknown",
+        "pressure-not-written",
+        "pods-evicted-for-pressure",
+        "node-silent",
+        "node-loss-contradicted",
+        "node-loss-not-written",
+        "agent-refused",
+        "agent-readings-old",
+        "agent-api-server-away",
+    ]
+)
+# A person comes to them without an alert.
+WITHOUT_AN_ALERT = {"nothing-is-evicted", "stop-everything"}
+# Told by the API server itself.
+OF_THE_API_SERVER = {
+    "apiserver_admission_webhook_fail_open_count": {"name"},
+    "apiserver_admission_webhook_rejection_count": {"name", "error_type"},
+}
+# What a label may be in the code, of the labels that alerts choose values of.
+VALUES = {
+    "bailiff_worker_backlog": {"cause": {"waiting", "due", *Cause, *(o.value for o in RETRIES)}},
+    "bailiff_admission_requests_total": {"result": set(Result)},
+    "bailiff_http_refused_total": {"reason": set(Reason)},
+    "bailiff_worker_node_loss_nodes": {"state": set(STATES)},
+    "bailiff_agent_attempts_total": {"fate": set(Fate)},
+    "bailiff_worker_rule_status_writes_total": {"fate": {"written", *(o.value for o in Outcome)}},
+}
+# Of the guide: name, severity, meaning, runbook.
+ROW = re.compile(
+    r"^\| `(Bailiff\w+)` \| (\w+) \| .+ \| \[.+\]\(\.\./runbooks/(.+)\.md\) \|$", re.MULTILINE
+)
+each_alert = pytest.mark.parametrize("alert", alerts(), ids=lambda alert: alert.name)
+
+
+@each_alert
+def test_an_alert_is_named_by_its_runbook(alert: Alert) -> None:
+    assert alert.runbook in RUNBOOKS
+    words = alert.runbook.split("-")
+    assert alert.name.startswith("Bailiff" + "".join(word.capitalize() for word in words))
+
+
+def test_every_runbook_has_an_alert_but_those_that_a_person_comes_to() -> None:
+    assert {alert.runbook for alert in alerts()} == RUNBOOKS - WITHOUT_AN_ALERT
+    names = [alert.name for alert in alerts()]
+    assert len(names) == len(set(names))
+
+
+@each_alert
+def test_an_alert_says_how_bad_it_is_and_what_it_is(alert: Alert) -> None:
+    assert alert.severity in {"critical", "warning", "info"}
+    for said in (alert.summary, alert.description):
+        assert said.endswith(".")
+        sentences = re.split(r"[.:] ", said)
+        assert max(len(one.split()) for one in sentences) <= 20
+
+
+@each_alert
+def test_an_alert_goes_by_metrics_that_are_told_and_by_their_labels(alert: Alert) -> None:
+    asked = selectors(alert.expr)
+    assert asked
+    for one in asked:
+        if one.metric not in OF_THE_API_SERVER:
+            # Several releases may be in a cluster.
+            assert {"job", "namespace"} <= one.labels
+        assert one.labels <= labels_of(one.metric)
+    assert grouped_by(alert.expr) <= set.union(*(labels_of(one.metric) for one in asked))
+
+
+@each_alert
+def test_values_that_an_alert_chooses_are_in_the_code(alert: Alert) -> None:
+    for metric, matchers in selectors(alert.expr):
+        for label, _, value in matchers:
+            if label in VALUES.get(metric, {}):
+                assert set(value.split("|")) <= VALUES[metric][label]
+
+
+@each_alert
+def test_what_an_alert_says_is_of_labels_that_it_has(alert: Alert) -> None:
+    told = set(re.findall(r"\$labels\.(\w+)", alert.summary + alert.description))
+    by = grouped_by(alert.expr)
+    whole = set.union(*(labels_of(one.metric) for one in selectors(alert.expr)))
+    is_added_up = re.match(r"(sum|max|min|count|histogram_quantile|absent)\b", alert.expr)
+    assert told <= (by if is_added_up else whole)
+
+
+def labels_of(metric: str) -> set[str]:
+    return OF_THE_API_SERVER.get(metric) or known()[metric] | OF_THE_TARGET
+
+
+@pytest.mark.parametrize(("title", "expr"), list(queries()), ids=lambda value: value[:40])
+def test_a_panel_asks_for_metrics_that_are_told(title: str, expr: str) -> None:
+    asked = selectors(expr)
+    assert asked
+    for one in asked:
+        assert one.labels <= labels_of(one.metric)
+        if one.metric not in OF_THE_API_SERVER:
+            assert ("namespace", "=", "$namespace") in one.matchers
+            assert ("job", "=~", "$job") in one.matchers
+    assert grouped_by(expr) <= set.union(*(labels_of(one.metric) for one in asked))
+
+
+def test_the_dashboard_is_the_one_that_is_written() -> None:
+    assert DASHBOARD.read_text() == text()
+
+
+def test_every_panel_says_what_it_shows_and_names_no_datasource_of_anybody() -> None:
+    for panel in panels():
+        assert panel["description"].endswith(".")
+        assert panel["datasource"]["uid"] == "${datasource}"
+        assert {one["datasource"]["uid"] for one in panel["targets"]} == {"${datasource}"}
+        assert [one["refId"] for one in panel["targets"]] == ["A", "B", "C"][
+            : len(panel["targets"])
+        ]
+
+
+def test_no_panel_lies_upon_another_and_all_are_on_the_grid() -> None:
+    places = [panel["gridPos"] for panel in panels()]
+    assert all(at["x"] + at["w"] <= 24 for at in places)
+    for one, other in combinations(places, 2):
+        beside = one["x"] >= other["x"] + other["w"] or other["x"] >= one["x"] + one["w"]
+        assert beside or abs(one["y"] - other["y"]) >= one["h"]
+
+
+def test_the_guide_has_a_line_for_each_alert_and_no_other() -> None:
+    written = {(name, bad, page) for name, bad, page in ROW.findall(GUIDE.read_text())}
+    assert written == {(alert.name, alert.severity, alert.runbook) for alert in alerts()}
