@@ -280,7 +280,8 @@ async def rotate(port: HookPort, tls: Tls) -> None:
 
 
 async def test_the_configuration_of_the_guide_registers_us(bench: Bench, hook_tls: Tls) -> None:
-    (written,) = CONFIGURATION.findall((ROOT / "docs" / "webhooks" / "tolerations.md").read_text())
+    guide = ROOT / "docs" / "webhooks" / "by-hand.md"
+    (written,) = CONFIGURATION.findall(guide.read_text())
     body = yaml.safe_load(written)
     body["metadata"]["name"] = f"guide-{bench.namespace}"
     async with listening(hook_tls) as port:

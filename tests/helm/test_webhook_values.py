@@ -123,7 +123,7 @@ def test_cert_manager_writes_it_by_itself():
 
 
 def test_the_guide_has_helm_print_what_is_to_be_registered():
-    guide = (ROOT / "docs" / "webhooks" / "tolerations.md").read_text()
+    guide = (ROOT / "docs" / "webhooks" / "by-hand.md").read_text()
     [command] = re.findall(r"^(helm template .*\n.*)$", guide, re.MULTILINE)
     program, *arguments = shlex.split(
         command.replace("\\\n", "").replace("helm/bailiff", str(CHART))

@@ -1,4 +1,4 @@
-"""The guide to admission webhooks, executed; and its tables against the code."""
+"""The guides to admission webhooks, executed; and their tables against the code."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from bailiff.webhooks.metrics import Result
 from tests.harness.admission import hooks
 from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
 
-FOLDER = ROOT / "docs" / "webhooks"
-TEXT = (FOLDER / "index.md").read_text()
-STEPS = [
+GUIDES = ROOT / "docs" / "webhooks"
+TEXT = (GUIDES / "index.md").read_text()
+BLOCKS = [
     steps
     for page in ("tolerations.md", "taint-changes.md")
-    for steps in transcripts(FOLDER / page, "test_admission_guide.py")
+    for steps in transcripts(GUIDES / page, "test_admission_guide.py")
 ]
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("steps", STEPS, ids=name_of)
+@pytest.mark.parametrize("steps", BLOCKS, ids=name_of)
 def test_transcript(up, steps, tmp_path):
     skip_without_programs(steps)
     for step in steps:
@@ -42,8 +42,8 @@ def test_every_hook_is_named():
 
 def test_every_option_is_named():
     flags = {option.__metadata__[0].default for option in OPTIONS.values()}
-    assert first_cells("## Serve them") == flags
+    assert first_cells("## Serve the hooks") == flags
 
 
 def test_every_result_is_named():
-    assert first_cells("## See what they do") == set(Result)
+    assert first_cells("## See what the hooks do") == set(Result)
