@@ -66,10 +66,6 @@ format: setup-dev
 openapi: setup
 	$(BIN)/python -m bailiff.bootstrap.openapi > openapi.json
 
-# The dashboard of the chart.
-dashboard: setup
-	$(BIN)/python -m helm.dashboard
-
 protos: setup-dev .venv/googleapis
 	$(PROTOC) --python_out=service --mypy_out=service $(PROTOS)
 	$(PROTOC) --grpc_python_out=service --mypy_grpc_out=service $(filter %_service.proto,$(PROTOS))
@@ -106,8 +102,8 @@ image-base:
 licences: setup-dev
 	@$(BIN)/python -m image.licences > .venv/licences.md && mv .venv/licences.md docs/licences.md
 
-# The pages in docs/reference that the code writes itself, and the picture of the layers in
-# docs/architecture/index.md.
+# The pages in docs/reference that the code writes itself, the picture of the layers in
+# docs/architecture/index.md, and the chart's dashboard.
 reference: setup-dev
 	$(BIN)/python -m handbook
 

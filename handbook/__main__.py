@@ -1,10 +1,11 @@
-"""`make reference`: write the generated pages anew."""
+"""`make reference`: write anew what the code says in the documents and in the chart."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from handbook import layers, metrics, options, variables
+from handbook.dashboard import grafana
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 PAGES = {"metrics.md": metrics.page, "options.md": options.page, "variables.md": variables.page}
@@ -16,6 +17,7 @@ def main() -> None:
     for name, page in PAGES.items():
         (FOLDER / name).write_text(page())
     layers.PAGE.write_text(layers.drawn(layers.PAGE.read_text()))
+    grafana.FILE.write_text(grafana.text())
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.access.metrics import AccessMetrics
 from bailiff.agent.metrics import AgentMetrics
+from bailiff.bootstrap.tracing import count_spans
 from bailiff.clock import SystemClock
 from bailiff.grpc_api.metrics import GrpcMetrics
 from bailiff.policy_file import PolicyMetrics
@@ -87,13 +88,14 @@ def of_paper(registry: CollectorRegistry) -> None:
 
 def of_agent(registry: CollectorRegistry) -> None:
     """What `bailiff agent` shows."""
-    for one in _collectors(AgentMetrics(lambda: 0.0, on_paper=False).registry):
-        registry.register(one)
+    AgentMetrics(lambda: 0.0, on_paper=False, registry=registry)
+    count_spans(registry)
 
 
 def of_ports(registry: CollectorRegistry) -> None:
-    """What both processes show of their ports: refusals, certificates, and who asks."""
+    """What both processes show of their ports: refusals, certificates, who asks; and of traces."""
     Refusals(registry)
+    count_spans(registry)
     TlsMetrics(registry)
     registry.register(AccessMetrics())
 
@@ -110,7 +112,7 @@ def families(process: str) -> list[Family]:
     registries = [CollectorRegistry() for _ in PROCESSES[process]]
     for register, registry in zip(PROCESSES[process], registries, strict=True):
         register(registry)
-    found = (one for registry in registries for one in _families(registry))
+    found = (one for registry in registries for one in in_registry(registry))
     return sorted(found, key=lambda one: one.name)
 
 
@@ -131,7 +133,8 @@ def _collectors(registry: CollectorRegistry) -> list[Collector]:
     return [*registry._collector_to_names]  # noqa: SLF001
 
 
-def _families(registry: CollectorRegistry) -> Iterator[Family]:
+def in_registry(registry: CollectorRegistry) -> Iterator[Family]:
+    """The metrics of a registry, those that have counted nothing as well."""
     for collector in _collectors(registry):
         # A metric without samples tells its labels itself alone.
         labels = getattr(collector, "_labelnames", None)

@@ -1,4 +1,4 @@
-"""Where kube-controller-manager's flags cannot be set: the policy of docs/switching-over.md, applied."""
+"""Where kube-controller-manager's flags cannot be set: docs/switching-over.md's policy, applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The API guide, executed; and its tables against the code, so that they cannot drift."""
+"""The API guide, executed; and its tables against the code, so that they cannot drift.
+
+Its pages are those of docs/api but for the client's, and the lists of codes and limits in
+docs/reference.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,10 @@ from google.rpc import code_pb2  # type: ignore[import-untyped]  # it ships no t
 from bailiff import turns
 from bailiff.cluster import ClusterSettings
 from bailiff.decisions import SYSTEMS, Decision, Options, TraceStep, cost
+from bailiff.decisions.decision import EvictionTerms
 from bailiff.decisions.device_taints import facts as devices
 from bailiff.decisions.device_taints import weighing
+from bailiff.decisions.node_loss.settings import NodeLossSettings
 from bailiff.decisions.question import Size
 from bailiff.decisions.scheduling.maintenance import MAX_MAINTENANCES
 from bailiff.decisions.scheduling.registering import MAX_PODS
@@ -28,29 +34,43 @@ from bailiff.serving import EdgeSettings
 from tests.harness.codes import spoken_codes
 from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
 
-# The pages of the guide, and the references that it leads to.
-PAGES = [
-    *(page for page in sorted((ROOT / "docs" / "api").glob("*.md")) if "client" not in page.name),
-    *(ROOT / "docs" / "reference" / name for name in ("errors.md", "limits.md", "reasons.md")),
-]
+API, REFERENCE = ROOT / "docs" / "api", ROOT / "docs" / "reference"
+PAGES = [page for page in sorted(API.glob("*.md")) if not page.name.startswith("client")]
+ERRORS, LIMITS, REASONS = (REFERENCE / f"{name}.md" for name in ("errors", "limits", "reasons"))
+PAGES += [ERRORS, LIMITS, REASONS]
 TEXT = "\n".join(page.read_text() for page in PAGES)
-TRANSCRIPTS = [steps for page in PAGES for steps in transcripts(page)]
-TYPED = "\n".join(step.command for steps in TRANSCRIPTS for step in steps)
+FOUND = [(page, steps) for page in PAGES for steps in transcripts(page, "test_api_guide.py")]
+TRANSCRIPTS = [pytest.param(steps, id=f"{page.stem}-{name_of(steps)}") for page, steps in FOUND]
+TYPED = "\n".join(step.command for _, steps in FOUND for step in steps)
 CODE = re.compile(r"`(\w+)`")
+TABLE = re.compile(r"^\|.*\n\|[-| ]+\n((?:\|.*\n)+)", re.MULTILINE)
 MIB, KIB = 1024 * 1024, 1024
 
 
-def table(heading):
-    """The rows of the first table under a heading, without its head."""
-    section = re.search(rf"^##+ {heading}.*?\n(.*?)(?=^##|\Z)", TEXT, re.DOTALL | re.MULTILINE)
-    assert section is not None, heading
-    first = section[1].partition("\n|")[2].partition("\n\n")[0]
-    rows = [line.strip().strip("|") for line in f"|{first}".splitlines()]
-    return [[cell.strip() for cell in row.split(" | ")] for row in rows[2:]]
+def tables(page, heading=""):
+    """The rows of each table of a page, or under one of its headings; without their heads."""
+    text = page.read_text()
+    if heading:
+        section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+        assert section is not None, heading
+        text = section[1]
+    return [[_cells(row) for row in rows.splitlines()] for rows in TABLE.findall(text)]
 
 
-def codes(heading, column):
-    return {code for row in table(heading) for code in CODE.findall(row[column])}
+def _cells(row):
+    return [cell.strip() for cell in row.strip("|").split(" | ")]
+
+
+def table(page, heading):
+    """The rows of the first table under a heading."""
+    return tables(page, heading)[0]
+
+
+def codes(rows, column):
+    return {code for row in rows for code in CODE.findall(row[column])}
+
+
+OPTIONS = tables(API / "options.md")[0]
 
 
 def lines(text):
@@ -59,7 +79,7 @@ def lines(text):
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("steps", TRANSCRIPTS, ids=name_of)
+@pytest.mark.parametrize("steps", TRANSCRIPTS)
 def test_transcript(up, steps, tmp_path):
     skip_without_programs(steps)
     for step in steps:
@@ -93,25 +113,27 @@ METHODS = [method for service in SERVICES.values() for method in service.methods
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_every_method_is_told_and_asked(method):
-    assert method.name in codes("gRPC methods", 0)
+    assert method.name in codes(table(API / "grpc.md", "Methods"), 0)
     assert re.search(rf"{method.containing_service.full_name}/{method.name}\b", TYPED)
 
 
 def test_reasons_rules_and_outcomes_are_those_of_the_core():
-    told = codes("Reasons", 1) | codes("Rules and outcomes", 0)
-    told |= codes("Rules and outcomes", 1)
-    told |= codes("What would this rule do", 2) | codes("Scheduling", 1)
+    rules = table(REASONS, "Rules and outcomes")
+    effects = table(REASONS, "Condition of a DeviceTaintRule")
+    others = [rows for rows in tables(REASONS) if rows not in (rules, effects)]
+    told = codes(rules, 0) | codes(rules, 1) | codes(effects, 2)
+    told |= {code for rows in others for code in codes(rows, 1)}
     assert told == spoken_codes()
 
 
 def test_problem_codes_are_those_of_rest():
-    rows = [(CODE.findall(code)[0], http) for code, http, *_ in table("Errors by code")]
+    rows = [(CODE.findall(code)[0], http) for code, http, *_ in table(ERRORS, "Codes")]
     told = [(code, int(http)) for code, http in rows if http != "-"]
     assert told == [(code.value, code.status.value) for code in ProblemCode]
 
 
 def test_grpc_codes_are_those_of_the_server():
-    rows = table("Errors by code")
+    rows = table(ERRORS, "Codes")
     told = {CODE.findall(code)[0].upper(): grpc for code, _, grpc, *_ in rows if grpc != "-"}
     kinds: set[type[RefusedError]] = {RefusedError, *RefusedError.__subclasses__()}
     kinds |= {*OverloadedError.__subclasses__()}
@@ -122,24 +144,34 @@ def test_grpc_codes_are_those_of_the_server():
 
 
 @pytest.mark.parametrize(
-    ("heading", "kind"),
+    ("rows", "kind"),
     [
-        ("What you send", SYSTEMS.questions["decide"].facts),
-        ("Decision", Decision),
-        ("Options", Options),
+        (table(API / "question.md", "Fields of a question"), SYSTEMS.questions["decide"].facts),
+        (table(API / "decision.md", "Fields of a decision"), Decision),
+        (OPTIONS, Options),
+        (table(API / "decision.md", "Trace"), TraceStep),
     ],
+    ids=["question", "decision", "options", "trace"],
 )
-def test_fields_are_those_of_the_core(heading, kind):
-    assert codes(heading, 0) == set(kind.__struct_encode_fields__)
+def test_fields_are_those_of_the_core(rows, kind):
+    assert codes(rows, 0) == set(kind.__struct_encode_fields__)
 
 
-def test_the_fields_of_a_trace_step_are_told():
-    section = TEXT[TEXT.index("\n## Trace") : TEXT.index("\n## Options")]
-    assert set(TraceStep.__struct_encode_fields__) <= set(CODE.findall(section))
+def test_fields_of_an_eviction_are_told():
+    told = codes(table(API / "decision.md", "How the eviction is done"), 0)
+    assert told == set(EvictionTerms.__struct_encode_fields__) - {"eventAnnotations"}
+
+
+def test_settings_of_node_loss_are_told_with_their_defaults():
+    rows = tables(API / "node-loss.md", "Fields of the section")[1]
+    told = {name.strip("`"): default.strip("`").lower() for name, default, _ in rows}
+    names = NodeLossSettings.__struct_encode_fields__
+    defaults = [f"{one}".removesuffix(".0").lower() for one in _defaults(NodeLossSettings)]
+    assert told == dict(zip(names, defaults, strict=True))
 
 
 def test_defaults_are_those_of_the_core():
-    told = {CODE.findall(option)[0]: "true" in default for option, default, _ in table("Options")}
+    told = {CODE.findall(option)[0]: "true" in default for option, default, _ in OPTIONS}
     assert told == dict(zip(Options.__struct_encode_fields__, _defaults(Options), strict=True))
 
 
@@ -152,16 +184,20 @@ def test_limits_are_those_of_the_code():
     rest, grpc = RestSettings(), GrpcSettings()
     small = {name for name, one in SYSTEMS.questions.items() if one.size is Size.ONE}
     assert small == {"admitUnderPressure", "readEvictionConfiguration"}
-    assert dict(table("Limits by kind")) == {
+    assert dict(row for rows in tables(LIMITS) for row in rows) == {
         "body of `admitUnderPressure` and `readEvictionConfiguration`": (
             f"{rest.max_body_bytes // MIB} MiB"
         ),
         "body of another question": f"{rest.max_batch_body_bytes // MIB} MiB",
-        "the same, its length announced": f"{rest.max_long_body_bytes // MIB} MiB",
+        "body of another question that announces its length": (
+            f"{rest.max_long_body_bytes // MIB} MiB"
+        ),
         "an AdmissionReview": f"{rest.max_review_body_bytes // MIB} MiB",
-        "gRPC message of those two": f"{grpc.max_message_bytes // MIB} MiB",
-        "gRPC message of any other question": f"{grpc.max_batch_message_bytes // MIB} MiB",
-        "such messages above 4 MiB at a time": f"{grpc.max_long_messages}",
+        "gRPC message of `AdmitUnderPressure` and `ReadEvictionConfiguration`": (
+            f"{grpc.max_message_bytes // MIB} MiB"
+        ),
+        "gRPC message of another question": f"{grpc.max_batch_message_bytes // MIB} MiB",
+        "gRPC messages above 4 MiB at a time": f"{grpc.max_long_messages}",
         "gRPC answer in one message": f"{grpc.max_answer_bytes // MIB} MiB",
         "entries of lists in a gRPC question": f"{counting.MAX_ITEMS:,}",
         "fields of a gRPC message": f"{counting.MAX_FIELDS:,}",
@@ -195,7 +231,7 @@ def test_limits_are_those_of_the_code():
         "HTTP connections of one address": f"{rest.max_connections_per_peer}",
         "time to send a gRPC message": f"{grpc.message_timeout_seconds:g} s",
         "time to read a gRPC answer": f"{grpc.answer_timeout_seconds:g} s",
-        "time that a gRPC call waits until it is begun": f"{grpc.max_queue_age_seconds:g} s",
+        "time that a gRPC call waits until it begins": f"{grpc.max_queue_age_seconds:g} s",
         "gRPC calls at a time; of one address half": f"{grpc.max_concurrent_rpcs:,}",
         "gRPC streams of requests at a time; of one address half": f"{grpc.max_streams}",
         "rest between two messages of a gRPC stream": f"{grpc.stream_idle_seconds:g} s",
@@ -209,9 +245,9 @@ def test_limits_are_those_of_the_code():
 
 
 def test_what_is_answered_in_a_thread_is_told():
-    text = " ".join(TEXT.split())
-    assert f"more than {cost.QUICK_STEPS:,} steps" in text
-    assert f"an answer that may have more than {cost.QUICK_BYTES // MIB} MiB" in text
-    assert f"above {turns.LONG_JSON // KIB} KiB over REST" in text
-    assert f"or above {turns.LONG_PROTOBUF // KIB} KiB over gRPC, each object" in text
-    assert f"each object taken for {turns.OBJECT} bytes more" in text
+    text = " ".join(LIMITS.read_text().split())
+    assert f"It has more than {cost.QUICK_STEPS:,} steps." in text
+    assert f"Its answer may have more than {cost.QUICK_BYTES // MIB} MiB." in text
+    assert f"Its body has more than {turns.LONG_JSON // KIB} KiB over REST." in text
+    assert f"Its message has more than {turns.LONG_PROTOBUF // KIB} KiB over gRPC." in text
+    assert f"Each object counts as {turns.OBJECT} bytes more." in text

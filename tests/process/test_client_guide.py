@@ -19,7 +19,7 @@ from bailiff.client import (
 )
 from tests.harness.transcripts import ROOT, run, skip_without_programs, transcripts
 
-PAGES = [ROOT / "docs" / "api" / name for name in ("client.md", "client-errors.md")]
+PAGES = sorted((ROOT / "docs" / "api").glob("client*.md"))
 TEXT = "\n".join(page.read_text() for page in PAGES)
 TRANSCRIPTS = [steps for page in PAGES for steps in transcripts(page)]
 NOT_ASKED = {"ask", "ask_in_parts", "close"}

@@ -13,7 +13,7 @@ from bailiff.serving.bounds import Reason
 from bailiff.webhooks.metrics import Result
 from bailiff.worker.execute.outcomes import RETRIES, Outcome
 from bailiff.worker.systems.node_loss.metrics import STATES
-from helm.dashboard.grafana import text
+from handbook.dashboard.grafana import text
 from tests.harness.monitoring.files import (
     DASHBOARD,
     Alert,

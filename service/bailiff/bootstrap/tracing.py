@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 _FOR_LAST_SPANS = 2.0
 
 
+def count_spans(registry: CollectorRegistry) -> Counter:
+    """Register what becomes of spans; a process that traces nothing does not."""
+    return Counter(
+        "bailiff_tracing_spans_total",
+        "Spans by fate: exported, failed (the collector did not take them), dropped (no room).",
+        ("fate",),
+        registry=registry,
+    )
+
+
 @contextlib.asynccontextmanager
 async def traced(
     settings: TracingSettings, service: str, registry: CollectorRegistry, warn: Warn
@@ -45,12 +55,7 @@ async def traced(
     # Here, so that who traces nothing loads nothing.
     from bailiff.tracing.sending import Told, Tracing  # noqa: PLC0415
 
-    spans = Counter(
-        "bailiff_tracing_spans_total",
-        "Spans by fate: exported, failed (the collector did not take them), dropped (no room).",
-        ("fate",),
-        registry=registry,
-    )
+    spans = count_spans(registry)
     told = Told(lambda fate, number: spans.labels(fate).inc(number), warn)
     tracing = Tracing(settings, service, told)
     TRACE_IDS.tracer = tracing.tracer

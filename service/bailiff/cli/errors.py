@@ -1,6 +1,6 @@
 """How a command ends: what it says on standard error, and its exit code.
 
-`bailiff --help` and docs/operations.md tell the exit codes, too.
+`bailiff --help` and docs/reference/exit-codes.md tell the exit codes, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the JSON of REST and Kubernetes is not protobuf's own (docs/api/grpc.md)."""
+"""Where the JSON of REST and Kubernetes is not protobuf's own (docs/api/grpc-objects.md)."""
 
 from __future__ import annotations
 

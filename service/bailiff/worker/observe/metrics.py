@@ -115,7 +115,7 @@ class WorkerMetrics:
         self.lease_renewal_age = Gauge(
             "bailiff_worker_lease_renewal_age_seconds",
             "Seconds since this worker sent the last successful renewal of its Lease. On a "
-            "standby: since it last saw a renewal, the oldest of several Leases. 0 without an election.",
+            "standby: since it last saw one, the oldest of several Leases. 0 without an election.",
             registry=registry,
         )
         self.watch_silence = Gauge(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helm.dashboard.panels import Row, panel, quantile, rate
+from handbook.dashboard.panels import Row, panel, quantile, rate
 
 DECISION_API = Row(
     "Decision API",

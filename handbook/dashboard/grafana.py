@@ -7,16 +7,16 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helm.dashboard.of_nodes import AGENT, NODE_LOSS, PRESSURE
-from helm.dashboard.of_the_api import DECISION_API, FILES, WEBHOOKS
-from helm.dashboard.of_the_worker import API_SERVER, EVICTIONS, WELL
+from handbook.dashboard.of_nodes import AGENT, NODE_LOSS, PRESSURE
+from handbook.dashboard.of_the_api import DECISION_API, FILES, WEBHOOKS
+from handbook.dashboard.of_the_worker import API_SERVER, EVICTIONS, WELL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from helm.dashboard.panels import Panel, Row
+    from handbook.dashboard.panels import Panel, Row
 
-FILE = Path(__file__).parents[1] / "bailiff" / "monitoring" / "dashboard.json"
+FILE = Path(__file__).parents[2] / "helm" / "bailiff" / "monitoring" / "dashboard.json"
 ROWS = (
     *(WELL, EVICTIONS, DECISION_API, API_SERVER, PRESSURE, NODE_LOSS, WEBHOOKS, AGENT),
     FILES,

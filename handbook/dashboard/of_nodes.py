@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helm.dashboard.panels import LEADS, Row, panel, quantile, rate
+from handbook.dashboard.panels import LEADS, Row, panel, quantile, rate
 
 PRESSURE = Row(
     "Pressure",

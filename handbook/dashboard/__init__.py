@@ -1,0 +1,1 @@
+"""The Grafana dashboard of the chart: `make reference` writes it from these modules."""

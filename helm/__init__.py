@@ -1,1 +1,0 @@
-"""Python beside the chart; nothing of it is packaged."""

@@ -1,1 +1,0 @@
-"""The Grafana dashboard of the chart: `make dashboard` writes it from these modules."""
