@@ -59,7 +59,7 @@ class Count(Protocol):
 class Warn(Protocol):
     """Writes a line of the log, from any thread."""
 
-    def __call__(self, event: str, /, **facts: object) -> object:
+    def __call__(self, event: str, **facts: object) -> object:
         """Write it."""
         ...
 
