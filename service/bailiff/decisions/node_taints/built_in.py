@@ -138,7 +138,7 @@ BUILT_IN_TAINTS = (
         set_by="people, or a program that fences machines; no controller of Kubernetes does. Pod "
         "garbage collection then force-deletes pods that are being deleted while the node is not "
         "ready, and volumes are detached at once",
-        removed_by="whoever set it, once the node is back",
+        removed_by="the person who set it, once the node is back",
         since="1.24, by default since 1.26",
     ),
     BuiltInTaint(
