@@ -22,42 +22,40 @@ class GrpcSettings(FaceSettings):
         reuse_port: let several processes listen on the same port (SO_REUSEPORT) and share its
             connections. Off, so that a second server started by mistake fails.
         max_message_bytes: longest request about one pod, in bytes. 4 MiB is gRPC's own default. The
-            transport takes at least twice as much, so that a request somewhat too long is answered
-            with `BODY_TOO_LARGE` in place of a bare status, and does not end its stream.
+            transport takes at least twice as much. So a request that is a little too long gets
+            `BODY_TOO_LARGE`, and does not end its stream.
         max_batch_message_bytes: longest other request, in bytes. 20,000 pods, claims and devices
             are about 7 MiB slimmed; whole objects are several times that, so leave out
             managedFields and attributes. The transport takes no more.
-        max_long_messages: questions above max_message_bytes that are answered at the same time;
-            more are refused with UNAVAILABLE. Bounds the memory of what they hold, and the
-            processor time that they take from everybody else.
+        max_long_messages: questions above max_message_bytes that are answered at the same time.
+            More are refused with UNAVAILABLE. This bounds their memory, and the processor time that
+            they take from the others.
         max_answer_bytes: longest answer in one message, in bytes; a method that answers in parts
             sends several. 4 MiB is what clients take if they are not told otherwise.
         max_concurrent_rpcs: calls of our service with one request that are under way at once in
-            this process, half of them from one address. Where there are more, the one that has
-            waited longest for its message is ended to make room; if none waits, the new one is
-            refused, both with UNAVAILABLE and the time to wait.
-        max_queue_age_seconds: how long a call may have waited until it is begun, then its message
-            until it is read, and what takes long until it has a thread. One that has waited longer
-            is refused with UNAVAILABLE and the time to wait, so that those who are let in are
-            answered soon, however many there are. As REST's.
-        max_streams: the same of streams of requests.
-        max_watches: the same of calls that follow the health, or read the descriptions.
-        max_connections: connections in all; more are closed at once, which ends a client's calls as
-            UNAVAILABLE, and lets it come again after its backoff. The last of them are for
-            addresses that have few, and a connection without a call makes room (`Places`).
-        max_connections_per_peer: the same of one address, of one /64 network for IPv6. Trusted
+            this process, half of them from one address. If there are more, the call that has
+            waited longest for its message is ended to make room. If none waits, the new call is
+            refused. Both get UNAVAILABLE and the time to wait.
+        max_queue_age_seconds: how long a call waits until it is begun, then its message until it
+            is read, and a long message until it has a thread. A call that has waited longer is
+            refused with UNAVAILABLE and the time to wait. So the calls that are let in are answered
+            soon, however many there are.
+        max_streams: streams of requests that are open at once, half of them from one address.
+        max_watches: calls that follow the health or read the descriptions, half of them from one
+            address.
+        max_connections: connections in all. More are closed at once. A client's calls then end as
+            UNAVAILABLE, and it comes again after its backoff. The last places are for addresses
+            with few connections, and a connection without a call makes room.
+        max_connections_per_peer: connections of one address, or of one IPv6 network of /64. Trusted
             proxies are bounded by `max_connections` only.
-        message_timeout_seconds: time in which a call sends its message, and a TLS handshake is
-            over. As REST's for a body.
-        answer_timeout_seconds: time in which a client reads an answer; then its connection ends.
-            As REST's.
+        message_timeout_seconds: time in which a call sends its message, and a TLS handshake ends.
+        answer_timeout_seconds: time in which a client reads an answer. Then its connection ends.
         stream_idle_seconds: how long a stream may rest between two messages.
         max_concurrent_streams: calls under way at once on one connection; the client queues
             further ones. 100 is the usual figure of HTTP/2 servers.
         max_connection_age_seconds: age at which a connection is told to go (GOAWAY), with 10 %
-            jitter by gRPC. None: never. Connections are balanced only when they are made, by a
-            Service and by SO_REUSEPORT alike, so a replica that is added gets its share within
-            this time.
+            jitter by gRPC. None: never. A Service, or SO_REUSEPORT, balances connections only when
+            they are made. So a new replica gets its share within this time.
         max_connection_age_grace_seconds: time that calls still have after that. It is also the
             longest that a stream can outlive its connection's age.
         keepalive_seconds: time without traffic after which the peer is pinged; one that is gone

@@ -29,24 +29,24 @@ class RestSettings(FaceSettings):
             leave out managedFields and attributes.
         max_review_body_bytes: longest AdmissionReview. It holds an object twice, before and after;
             kube-apiserver takes no more than 3 MiB in a request, and etcd keeps 1.5 MiB of each.
-        max_threads: questions that take long, and are answered in threads, at the same time;
-            others wait for their turn. Over gRPC the same. Bounds the processor time that they take
-            from everybody else: Python runs one thread at a time, and each of these asks for its
-            turn as often as the event loop does.
-        max_queue_age_seconds: how long a request waits for its turn, of threads and of reads of
-            the cluster, and in the server's own queue; then it gets 503. Longer than the longest
-            answer in a thread takes, so that a few of them wait for each other; shorter than
-            common deadlines of callers, so that nobody is answered who has gone. Probes and
+        max_threads: long questions that are answered in threads at the same time, over REST and
+            gRPC together. Others wait for their turn. This bounds the processor time that long
+            questions take from the others: Python runs one thread at a time, and each thread asks
+            for its turn as often as the event loop does.
+        max_queue_age_seconds: how long a request waits for its turn in a thread, for a read of the
+            cluster, and in the server's own queue. Then it gets 503. It is longer than the longest
+            answer in a thread, so that a few of them wait for each other. It is shorter than
+            common deadlines of callers, so that no caller is answered who has gone. Probes and
             metrics may wait longer.
         max_connections, max_connections_per_peer, header_timeout_seconds, max_header_bytes,
             body_timeout_seconds, answer_timeout_seconds: see Bounds.
-        keep_alive_seconds: how long an idle connection is kept. More than the 90 s after which Go's
-            clients drop theirs, kube-apiserver's to webhooks among them, and the 60 s of common
-            load balancers, so that it is not us who close under a request.
-        cluster_timeout_seconds: time for reading from the cluster for one answer, all requests
-            of it together.
-        max_cluster_reads: answers that read from the cluster at the same time; more wait, for
-            max_queue_age_seconds. Keeps a crowd of callers from becoming the API server's load.
+        keep_alive_seconds: how long an idle connection is kept. Go's clients drop theirs after
+            90 s, and common load balancers after 60 s. This is longer, so that Bailiff does not
+            close a connection under a request.
+        cluster_timeout_seconds: time for reading from the cluster for one answer, all its requests
+            together.
+        max_cluster_reads: answers that read from the cluster at the same time. More wait, for
+            max_queue_age_seconds. So a crowd of callers does not become the API server's load.
     """
 
     model_config = SettingsConfigDict(env_prefix="BAILIFF_REST_")

@@ -55,19 +55,19 @@ class Bounds(NamedTuple):
     """What a port bears before an application answers, and after it has.
 
     Attributes:
-        max_connections: open connections; more are refused with 503 and closed. They count from
+        max_connections: open connections. More are refused with 503 and closed. They count from
             the kernel's accept, so a TLS handshake has its place among them.
-        max_connections_per_peer: the same of one address, of one /64 network for IPv6. Trusted
-            proxies are bounded by `max_connections` only.
+        max_connections_per_peer: open connections of one address, or of one IPv6 network of /64.
+            Trusted proxies are bounded by `max_connections` only.
         header_timeout_seconds: time for a client to send the head of a request, and as much for a
             TLS handshake.
         max_header_bytes: length of the head of a request; the usual bound of reverse proxies is
             8 to 32 KiB. Trailers, and what frames a chunk, have as much for themselves.
-        body_timeout_seconds: time for a client to send a body, whether somebody reads it or not;
-            then 408. Long enough for 4 MiB over a 4 Mbit/s line.
-        answer_timeout_seconds: time for a client to read what stands in the way of more, or of the
-            end of the connection: a total, so that one byte a second is no progress. Enough for
-            the longest answers over a 5 Mbit/s line.
+        body_timeout_seconds: time for a client to send a body, whether somebody reads it or not.
+            Then the answer is 408. Long enough for 4 MiB over a 4 Mbit/s line.
+        answer_timeout_seconds: time for a client to read an answer that keeps the next one, or the
+            end of the connection, waiting. It is a total, so one byte a second is no progress.
+            Enough for the longest answers over a 5 Mbit/s line.
         max_queue_age_seconds: how long a request may have waited for its turn; older ones get 503.
     """
 
