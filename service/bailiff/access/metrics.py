@@ -56,8 +56,8 @@ class AccessMetrics(Collector):
         """The metrics as they are now."""
         yield _counter(
             "bailiff_authentication_total",
-            "Requests by what became of finding out who asks: token, certificate, unauthenticated, "
-            "or unavailable; those that anybody may ask are not counted.",
+            "Requests by how the caller was known: token or certificate; else unauthenticated, or "
+            "unavailable. Requests that anybody may make are not counted.",
             "outcome",
             self.authentication,
         )
@@ -95,7 +95,7 @@ def _reviews(kinds: dict[str, ReviewMetrics]) -> Iterable[Metric]:
     )
     seconds = HistogramMetricFamily(
         "bailiff_access_review_duration_seconds",
-        "Time of such a question, from when its turn was waited for, by kind.",
+        "Time of a question to the API server about a caller, its wait included, by kind.",
         labels=("review",),
     )
     for kind, one in kinds.items():

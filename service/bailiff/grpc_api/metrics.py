@@ -30,8 +30,8 @@ class GrpcMetrics:
         registry.register(self.requests)
         streams = Counter(
             "bailiff_grpc_streams",
-            "Streams of requests that have ended, by method and code; OK, too, where the caller "
-            "went away between two of them.",
+            "Streams of requests that have ended, by method and code. The code is also OK if the "
+            "caller went away between two requests.",
             ("method", "code"),
             registry=registry,
         )
@@ -41,9 +41,9 @@ class GrpcMetrics:
         )
         ended = Counter(
             "bailiff_grpc_connections_ended",
-            "Connections that the server has refused or ended, by reason: refused (there are "
-            "enough, in all or of that address), open_files (none could be taken for a second), "
-            "tls_handshake, room, bytes, slow_message, slow_reader, unread_answers.",
+            "Connections that the server has refused or ended, by reason: refused, open_files, "
+            "tls_handshake, room, bytes, slow_message, slow_reader, unread_answers, malformed, "
+            "unserved.",
             ("reason",),
             registry=registry,
         )
