@@ -110,7 +110,7 @@ reference: setup-dev
 # The documents as a site in build/site: python -m http.server -d build/site. It ends with an error
 # where a link leads nowhere, or a page has no place in mkdocs.yml.
 docs: setup-dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 
 # The real code's answers: make conformance DIR=folder-of-jsonl-files
 conformance: setup-dev

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import mermaidx
 from mkdocs.structure.files import File
 
+from handbook.lists import widened
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -36,6 +38,8 @@ OUTSIDE = (
     "service/bailiff/client/README.md",
 )
 _PREFIX = "project/"
+# mkdocs takes a README for the head of its folder, and shows no entry for it.
+_FIRST = {"README.md": "project/readme.md"}
 _MERMAID = "assets/mermaid.js"
 # The text, the place and the heading of a link to a file of the repository, or of a picture.
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
@@ -54,9 +58,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Lead links out of `docs/` to where the site has those files."""
+    """Lead links out of `docs/` to where the site has those files; indent lists as it wants them."""
     del config, files
-    return led(markdown, page.file.src_uri)
+    return widened(led(markdown, page.file.src_uri))
 
 
 def led(markdown: str, page: str) -> str:
@@ -93,8 +97,8 @@ def _of_site(place: str) -> str | None:
         return place.removeprefix("docs/")
     if (ROOT / place).is_dir():
         readme = f"{place}/README.md"
-        return _PREFIX + readme if readme in OUTSIDE else None
-    return _PREFIX + place
+        return _place_of(readme) if readme in OUTSIDE else None
+    return _place_of(place)
 
 
 def _linked_files() -> Iterator[str]:
@@ -116,8 +120,12 @@ def pages() -> Iterator[tuple[str, str]]:
     for path in sorted(docs.rglob("*.md")):
         yield path.relative_to(docs).as_posix(), path.read_text()
     for name in OUTSIDE:
-        yield _PREFIX + name, (ROOT / name).read_text()
+        yield _place_of(name), (ROOT / name).read_text()
+
+
+def _place_of(name: str) -> str:
+    return _FIRST.get(name, _PREFIX + name)
 
 
 def _copied(config: MkDocsConfig, name: str) -> File:
-    return File.generated(config, _PREFIX + name, abs_src_path=str(ROOT / name))
+    return File.generated(config, _place_of(name), abs_src_path=str(ROOT / name))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from handbook.site import OUTSIDE, led
+from handbook.site import led, pages
 from tests.harness.transcripts import ROOT
 
 pytestmark = [pytest.mark.process]
@@ -43,8 +43,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_document_has_a_page(site: Path) -> None:
-    documents = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]
-    names = [*documents, *(Path("project") / name for name in OUTSIDE)]
+    names = [Path(name) for name, _ in pages()]
     folders = (
         name.parent if name.stem in ("index", "README") else name.with_suffix("") for name in names
     )
@@ -69,10 +68,10 @@ def test_the_site_draws_its_pictures_itself(site: Path) -> None:
     ("page", "link", "expected"),
     [
         ("index.md", "[x](api/index.md#one)", "[x](api/index.md#one)"),
-        ("api/index.md", "[x](../../README.md)", "[x](../project/README.md)"),
-        ("project/README.md", "[x](docs/install.md)", "[x](../install.md)"),
+        ("api/index.md", "[x](../../README.md)", "[x](../project/readme.md)"),
+        ("project/readme.md", "[x](docs/install.md)", "[x](../install.md)"),
         ("project/helm/bailiff/README.md", "[x](values.yaml)", "[x](values.yaml)"),
-        ("project/README.md", "[x](examples)", "x"),
+        ("project/readme.md", "[x](examples)", "x"),
         ("index.md", "[x](https://kubernetes.io)", "[x](https://kubernetes.io)"),
         ("index.md", "```\n[x](../README.md)\n```", "```\n[x](../README.md)\n```"),
     ],
