@@ -20,32 +20,39 @@ def widened(markdown: str) -> str:
 
 
 class _Lists:
-    """The lists that are open at a line."""
+    """The lists that are open at a line, and the fence of code, within which nothing is a list."""
 
     def __init__(self) -> None:
         # The columns at which the text of each open point begins, as they are on GitHub.
         self._columns: list[int] = []
-        self._in_fence = False
+        # That of the fence; None: there is none.
+        self._fence: int | None = None
 
     def widen(self, line: str) -> str:
         """The next line."""
         text = line.lstrip(" ")
+        indent = len(line) - len(text)
         if not text:
             return line
-        # What looks like a list within a fence is code.
-        is_code = self._in_fence
+        if self._fence is not None:
+            return self._in_fence(indent, text)
+        while self._columns and indent < self._columns[-1]:
+            self._columns.pop()
         if text.startswith("```"):
-            self._in_fence = not self._in_fence
-            is_code = is_code or self._in_fence
-        indent = len(line) - len(text)
-        if not (is_code and self._in_fence and not text.startswith("```")):
-            while self._columns and indent < self._columns[-1]:
-                self._columns.pop()
-        widened = self._indent(indent) + text
-        if not is_code and (point := _POINT.match(line)):
+            self._fence = indent
+            return self._in_fence(indent, text, opens=True)
+        beyond = indent - self._columns[-1] if self._columns else indent
+        # A few columns too many are nothing to GitHub within a list.
+        widened = self._margin() + " " * (beyond if beyond >= _LEVEL else 0) + text
+        if point := _POINT.match(line):
             self._columns.append(point.end())
         return widened
 
-    def _indent(self, indent: int) -> str:
-        column = self._columns[-1] if self._columns else 0
-        return " " * max(0, _LEVEL * len(self._columns) + indent - column)
+    def _in_fence(self, indent: int, text: str, *, opens: bool = False) -> str:
+        begins = self._fence or 0
+        if text.startswith("```") and not opens:
+            self._fence = None
+        return self._margin() + " " * max(0, indent - begins) + text
+
+    def _margin(self) -> str:
+        return " " * (_LEVEL * len(self._columns))

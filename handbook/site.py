@@ -58,7 +58,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Lead links out of `docs/` to where the site has those files; indent lists as it wants them."""
+    """Lead links out of `docs/` to where the site has those files, and indent its lists."""
     del config, files
     return widened(led(markdown, page.file.src_uri))
 
