@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
     from prometheus_client.registry import Collector
 
-HEAD = """# Metrics
+HEAD = """<!-- Written by `make reference`: do not edit. -->
+# Metrics
 
 This page lists every metric of Bailiff, by the process whose `/metrics` shows it. `make reference`
 writes the page from the code. A process shows Python's own metrics as well (`python_*`,

@@ -14,7 +14,8 @@ from handbook.text import one_line, table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HEAD = """# Options
+HEAD = """<!-- Written by `make reference`: do not edit. -->
+# Options
 
 This page lists every command of `bailiff` with its arguments and options. `make reference` writes
 the page from the command line itself, and `bailiff COMMAND --help` prints the same.

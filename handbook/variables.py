@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from bailiff.face_settings import EnvironmentSettings
 
-HEAD = """# Variables of the environment
+HEAD = """<!-- Written by `make reference`: do not edit. -->
+# Variables of the environment
 
 Most settings are [options](options.md), and each option is a variable, too. The variables on this
 page have no option. They bound what callers may take of a process. Change one only if a limit is

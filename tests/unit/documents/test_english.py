@@ -16,6 +16,7 @@ from tests.unit.documents.pages import DOCUMENTS, ROOT
 
 # A sentence of more words is read twice.
 LONGEST = 30
+WIDEST = 120
 # A page of more lines is not read to its end. References are looked up in, and may be longer.
 LONGEST_PAGE = 250
 REFERENCES = ("docs/reference/", "docs/licences.md", "helm/bailiff/README.md", "CHANGELOG.md")
@@ -24,7 +25,9 @@ AVOIDED = re.compile(
 )
 _FENCE = re.compile(r"^ *```.*?^ *```[ ]*$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"\n\s*\n|\n(?= *(?:[-*|#>]|\d+\.) )|\|")
-_END = re.compile(r"(?<=[.!?])[)\"”*]* +(?=[A-Z(\"*`])|; ")
+# Names of programs that begin a sentence with a small letter.
+_SMALL = "gRPC|grpcio|kubectl|kube-|containerd|helm|mkdocs|promtool|pytest|buildah|skopeo"
+_END = re.compile(rf"(?<=[.!?])[)\"*]* +(?=[A-Z(\"*`]|{_SMALL})|; ")
 WRITTEN = [path for path in DOCUMENTS if path.name not in {*PAGES, "licences.md", "CHANGELOG.md"}]
 
 
@@ -52,6 +55,15 @@ def test_no_sentence_is_read_twice(path: Path) -> None:
     assert [one for one in every if AVOIDED.search(one)] == []
 
 
+@pytest.mark.parametrize("path", WRITTEN, ids=name)
+def test_lines_are_as_long_as_an_editor_is_wide(path: Path) -> None:
+    lines = _FENCE.sub("", path.read_text()).splitlines()
+    # Tables, and links that are longer by themselves, cannot be broken.
+    kept = ("|", "[", "(", "!", "<!--", "`")
+    prose = [line for line in lines if not line.lstrip().startswith(kept)]
+    assert [line for line in prose if len(line) > WIDEST] == []
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name)
 def test_no_page_is_longer_than_a_reader_reads(path: Path) -> None:
     if not name(path).startswith(REFERENCES):
@@ -59,13 +71,16 @@ def test_no_page_is_longer_than_a_reader_reads(path: Path) -> None:
 
 
 def test_sentences_are_found() -> None:
-    text = "# Head\n\nOne `a. b`. Two [link](x.md); three\nmore.\n\n| cell | other |\n- point\n"
-    assert sentences(text) == [
+    text = "# Head\n\nOne `a. b`. gRPC is one. Two [link](x.md); three\nmore.\n\n"
+    text += "| cell | other |\n- point\n"
+    found = [
         "Head",
         "One CODE.",
+        "gRPC is one.",
         "Two link",
         "three more.",
         "cell",
         "other",
         "point",
     ]
+    assert sentences(text) == found
