@@ -114,13 +114,20 @@ def _linked_files() -> Iterator[str]:
             yield place
 
 
+def documents() -> Iterator[Path]:
+    """Every document that the site has."""
+    yield from (ROOT / "docs").rglob("*.md")
+    yield from (ROOT / name for name in OUTSIDE)
+
+
 def pages() -> Iterator[tuple[str, str]]:
     """Every page of the site by its name there, with its text."""
-    docs = ROOT / "docs"
-    for path in sorted(docs.rglob("*.md")):
-        yield path.relative_to(docs).as_posix(), path.read_text()
-    for name in OUTSIDE:
-        yield _place_of(name), (ROOT / name).read_text()
+    for path in sorted(documents()):
+        name = path.relative_to(ROOT).as_posix()
+        yield (
+            name.removeprefix("docs/") if name.startswith("docs/") else _place_of(name),
+            path.read_text(),
+        )
 
 
 def _place_of(name: str) -> str:

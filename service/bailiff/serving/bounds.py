@@ -65,9 +65,8 @@ class Bounds(NamedTuple):
             8 to 32 KiB. Trailers, and what frames a chunk, have as much for themselves.
         body_timeout_seconds: time for a client to send a body, whether somebody reads it or not.
             Then the answer is 408. Long enough for 4 MiB over a 4 Mbit/s line.
-        answer_timeout_seconds: time for a client to read an answer that keeps the next one, or the
-            end of the connection, waiting. It is a total, so one byte a second is no progress.
-            Enough for the longest answers over a 5 Mbit/s line.
+        answer_timeout_seconds: total time for a client to read a pending answer, so that one byte a
+            second is no progress. Enough for the longest answers over a 5 Mbit/s line.
         max_queue_age_seconds: how long a request may have waited for its turn; older ones get 503.
     """
 

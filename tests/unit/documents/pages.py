@@ -1,8 +1,7 @@
 """Which documents there are: those of the site, wherever they lie."""
 
-from pathlib import Path
+from handbook.site import ROOT, documents
 
-from handbook.site import OUTSIDE
+DOCUMENTS = sorted(documents())
 
-ROOT = Path(__file__).parents[3]
-DOCUMENTS = sorted([*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in OUTSIDE)])
+__all__ = ["DOCUMENTS", "ROOT"]
