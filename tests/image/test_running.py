@@ -79,12 +79,20 @@ def test_it_is_well(served: Served, path: str) -> None:
     assert served.code(path) == "200", served.node.log()
 
 
-def test_it_decides_what_the_readme_asks(served: Served) -> None:
-    asked = BODY.search(re.sub(r"^> ", "", (ROOT / "README.md").read_text(), flags=re.MULTILINE))
+def test_it_decides_what_the_api_guide_asks(served: Served) -> None:
+    guide = ROOT / "docs" / "api" / "nodes-and-previews.md"
+    asked = BODY.search(
+        re.sub(
+            r"^> ",
+            "",
+            guide.read_text().partition("previews/taint-change` ")[2],
+            flags=re.MULTILINE,
+        )
+    )
     assert asked is not None
     path, header, body = asked.groups()
     answer = json.loads(served.curl(path, "-H", header, "-d", body))
-    assert answer["summary"] == {"evictNow": 1, "evictAt": 1, "keep": 0}
+    assert answer["summary"] == {"evictNow": 0, "evictAt": 1, "keep": 0}
 
 
 def test_it_has_no_rights(served: Served) -> None:
