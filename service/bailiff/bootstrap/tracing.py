@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from typing import TYPE_CHECKING
 
 from prometheus_client import Counter
 
 from bailiff.tracing import NO_TRACER
+from bailiff.tracing.environment import forget_empty
 from bailiff.tracing.log_ids import TRACE_IDS
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ async def traced(
     if not settings.endpoint:
         yield NO_TRACER
         return
+    forget_empty(os.environ)
     # Here, so that who traces nothing loads nothing.
     from bailiff.tracing.sending import Told, Tracing  # noqa: PLC0415
 

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import io
 import logging
-import os
 import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -37,10 +36,6 @@ if TYPE_CHECKING:
 
     from bailiff.tracing.settings import TracingSettings
 
-# Spans of up to 3 KiB each.
-_QUEUE = 2048
-# In one request: the SDK's.
-_BATCH = 512
 # A collector says nothing in its answer that is of use here. So much is read, and the connection
 # kept; of a longer one no more is.
 _MOST_READ = 64 * 1024
@@ -135,13 +130,15 @@ class _Exporter(SpanExporter):
 class _Queue(SpanProcessor):
     """The SDK's, which never gets more than it has room for: it would drop in silence."""
 
-    def __init__(self, exporter: _Exporter, most: int, told: Told) -> None:
-        at_once = int(os.environ.get("OTEL_BSP_MAX_EXPORT_BATCH_SIZE") or _BATCH)
+    def __init__(self, exporter: _Exporter, settings: TracingSettings, told: Told) -> None:
         self._inner = BatchSpanProcessor(
-            exporter, max_queue_size=most, max_export_batch_size=min(at_once, most)
+            exporter,
+            max_queue_size=settings.queue,
+            max_export_batch_size=settings.batch,
+            schedule_delay_millis=settings.delay,
         )
         self._exporter = exporter
-        self._most = most
+        self._most = settings.queue
         self._told = told
         self._taken = 0
         self._lock = threading.Lock()
@@ -206,17 +203,15 @@ class Tracing:
             TracingUnusableError: the environment has something that cannot be.
         """
         _silence()
-        adapter = _Adapter()
-        most = int(os.environ.get("OTEL_BSP_MAX_QUEUE_SIZE") or _QUEUE)
+        ids = ReservingIds()
         try:
-            inner = exporter or OTLPSpanExporter(settings.endpoint, session=_session(adapter))
-            self._queue = _Queue(_Exporter(inner, told, lambda: adapter.last), most, told)
+            self._provider = TracerProvider(
+                _sampler(settings), _resource(service), shutdown_on_exit=False, id_generator=ids
+            )
+            # Last, since it starts a thread.
+            self._queue = _queue(settings, told, exporter)
         except (ValueError, OSError) as error:
             raise TracingUnusableError(f"tracing: {error}") from error
-        ids = ReservingIds()
-        self._provider = TracerProvider(
-            _sampler(settings), _resource(service), shutdown_on_exit=False, id_generator=ids
-        )
         self._provider.add_span_processor(self._queue)
         self.tracer = OtelTracer(self._provider, ids)
 
@@ -242,6 +237,12 @@ def _silence() -> None:
     log = logging.getLogger("opentelemetry")
     log.propagate = False
     log.handlers = [logging.NullHandler()]
+
+
+def _queue(settings: TracingSettings, told: Told, exporter: SpanExporter | None) -> _Queue:
+    adapter = _Adapter()
+    inner = exporter or OTLPSpanExporter(settings.endpoint, session=_session(adapter))
+    return _Queue(_Exporter(inner, told, lambda: adapter.last), settings, told)
 
 
 def _session(adapter: HTTPAdapter) -> requests.Session:

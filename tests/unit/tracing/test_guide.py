@@ -11,6 +11,7 @@ import pytest
 import bailiff
 from bailiff.cli import tracing_options
 from bailiff.decisions import Verdict
+from bailiff.tracing.environment import VARIABLES
 
 PACKAGE = Path(bailiff.__file__).parent
 GUIDE = (Path(__file__).parents[3] / "docs" / "operate" / "tracing.md").read_text()
@@ -72,6 +73,15 @@ def test_every_span_of_a_fixed_name_is_in_the_table():
 @pytest.mark.parametrize("option", list(tracing_options._OPTIONS))
 def test_every_option_is_told(option):
     assert f"`--{option.replace('_', '-')}` | `BAILIFF_{option.upper()}`" in GUIDE
+
+
+def test_every_variable_of_opentelemetry_that_counts_is_told_and_no_other():
+    section = GUIDE.partition("\n## Switch it on by hand\n")[2].partition("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| `OTEL_")]
+    told = {name for row in rows for name in re.findall(r"OTEL_[A-Z_]+", row.split("|")[1])}
+    # Those of traces alone are told of in one sentence.
+    assert told == {name.replace("_OTLP_TRACES_", "_OTLP_") for name in VARIABLES}
+    assert "`OTEL_EXPORTER_OTLP_TRACES_…`" in section
 
 
 def test_every_fate_is_told():

@@ -10,7 +10,7 @@ import tracemalloc
 import pytest
 
 from bailiff.tracing.sending import Tracing
-from bailiff.tracing.settings import TracingSettings
+from bailiff.tracing.settings import TracingUnusableError, tracing_settings
 from tests.harness.kube.programs import free_port
 from tests.harness.tracing import Collector, Ledger, busy, taken
 
@@ -31,9 +31,8 @@ def often(monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", f"authorization=Bearer%20{SECRET}")
 
 
-def tracing_to(url, ledger, **settings):
-    wanted = TracingSettings(endpoint=f"{url}/v1/traces", **settings)
-    return Tracing(wanted, "bailiff-test", ledger.told())
+def tracing_to(url, ledger, per_million=None):
+    return Tracing(tracing_settings(url, per_million), "bailiff-test", ledger.told())
 
 
 def spans(tracing, count, name="one"):
@@ -210,6 +209,15 @@ async def test_a_reserved_span_is_the_parent_that_was_promised(collector):
     assert {one.parent for one in children} == set(roots)
     assert {one.trace for one in children} == {one.trace for one in roots.values()}
     assert all(one.failed and one.parent == "" for one in roots.values())
+
+
+def test_what_the_sdk_refuses_is_told_as_unusable_and_no_thread_is_left(collector, monkeypatch):
+    settings = tracing_settings(collector.url, None)
+    monkeypatch.setenv("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "abc")
+    before = threading.active_count()
+    with pytest.raises(TracingUnusableError, match="OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"):
+        Tracing(settings, "bailiff-test", Ledger().told())
+    assert threading.active_count() == before
 
 
 async def test_its_threads_end_with_it(collector):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bailiff.tracing.environment import VARIABLES, forget_empty
 from bailiff.tracing.settings import OFF, TracingUnusableError, tracing_settings
 
 URL = "http://collector:4318"
@@ -78,3 +79,66 @@ def test_what_opentelemetry_takes_is_taken():
         "OTEL_BSP_MAX_QUEUE_SIZE": "",
     }
     assert tracing_settings(URL, 10, environment).per_million == 10
+
+
+# One value for each variable of the table that may be wrong.
+WRONG = {
+    "ENDPOINT": "collector",
+    "PROTOCOL": "grpc",
+    "HEADERS": "s3cret",
+    "CERTIFICATE": "/nowhere",
+    "CLIENT_CERTIFICATE": "/nowhere",
+    "CLIENT_KEY": "/nowhere",
+    "TIMEOUT": "0",
+    "COMPRESSION": "foo",
+}
+UNFIT = {
+    **{
+        f"OTEL_EXPORTER_OTLP_{of}{name}": text
+        for of in ("", "TRACES_")
+        for name, text in WRONG.items()
+    },
+    "OTEL_TRACES_EXPORTER": "console",
+    "OTEL_TRACES_SAMPLER": "often",
+    "OTEL_TRACES_SAMPLER_ARG": "0,01",
+    "OTEL_BSP_MAX_QUEUE_SIZE": "1e3",
+    "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "1e3",
+    "OTEL_BSP_SCHEDULE_DELAY": "1e3",
+    "OTEL_RESOURCE_ATTRIBUTES": "lonely",
+    **{name: "abc" for name in VARIABLES if name.endswith("_LIMIT")},
+}
+# These may be anything.
+FREE = {"OTEL_SDK_DISABLED", "OTEL_SERVICE_NAME"}
+
+
+def test_each_variable_has_a_value_that_is_wrong_or_none_can_be():
+    assert set(UNFIT) | FREE == set(VARIABLES)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *UNFIT.items(),
+        ("OTEL_TRACES_SAMPLER_ARG", "5"),
+        ("OTEL_TRACES_SAMPLER_ARG", "nan"),
+        ("OTEL_SPAN_LINK_COUNT_LIMIT", "-1"),
+    ],
+)
+def test_a_wrong_value_of_any_variable_is_refused_by_name(name, text):
+    option = None if name.endswith("ENDPOINT") else URL
+    with pytest.raises(TracingUnusableError, match=f"^{name}: ") as refused:
+        tracing_settings(option, None, {name: text})
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", VARIABLES)
+def test_an_empty_variable_is_one_that_is_not_set(name):
+    assert tracing_settings(URL, None, {name: ""}) == tracing_settings(URL, None, {})
+    environment = {name: "", "PATH": ""}
+    forget_empty(environment)
+    assert environment == {"PATH": ""}
+
+
+def test_the_queue_s_numbers_are_settings():
+    settings = tracing_settings(URL, None, {"OTEL_BSP_MAX_QUEUE_SIZE": "100"})
+    assert (settings.queue, settings.batch, settings.delay) == (100, 100, 5000)
