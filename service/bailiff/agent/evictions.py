@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bailiff.agent.departures import Departures
     from bailiff.agent.judge import Judged
     from bailiff.agent.parts import Parts
+    from bailiff.agent.settings import AgentSettings
     from bailiff.clock import Clock, SteadyTime
     from bailiff.decisions.decision import Finding
     from bailiff.kinds import Pod
@@ -119,10 +120,12 @@ class Evictions:
         return 0.0
 
     def _round_of(self, judged: Judged) -> AbstractContextManager[object]:
-        """A span of a round that evicts; on paper and without victims none does."""
-        if not judged.victims or self._parts.settings.shadow:
+        """A span of a round that evicts; a shadow's come again and again, with the same victims."""
+        settings = self._parts.settings
+        if not judged.victims or settings.shadow:
             return nullcontext()
-        return self._parts.tracer.span("pressure round", {"bailiff.pods": len(judged.victims)})
+        about = {"bailiff.pods": len(judged.victims), **_on_paper(settings)}
+        return self._parts.tracer.span("pressure round", about)
 
     def _take_back(self, still_going: Iterable[Pod]) -> None:
         """What was announced of others; of those that were stopped the API server is told yet."""
@@ -163,7 +166,8 @@ class Evictions:
         starved = judged.report.starved
         is_freed = starved is not None and starved.is_freed_by_stopping
         hard = judged.is_hard and is_freed and went_by_rank(found)
-        with parts.tracer.span("evict", _about(pod, found)) as span:
+        about = {**_about(pod, found), **_on_paper(parts.settings)}
+        with parts.tracer.span("evict", about) as span:
             fate = await parts.evictor.evict(pod, found, hard=hard)
             span.set({"bailiff.outcome": fate.value})
             if fate in (Fate.FAILED, Fate.REFUSED):
@@ -185,12 +189,15 @@ class Evictions:
         return fate
 
     def _would_evict(self, pod: Pod, found: Finding, *, is_news: bool) -> Fate:
-        """A shadow tells, and counts, each pod once."""
+        """A shadow tells, traces and counts each pod once."""
+        parts = self._parts
         self._went(found)
         if is_news:
-            why = found.message.strip()
-            self._parts.log.info("would be evicted", pod=pod.key, uid=pod.metadata.uid, why=why)
-            self._parts.metrics.evicted(found.cause, Fate.ON_PAPER)
+            why, outcome = found.message.strip(), {"bailiff.outcome": Fate.ON_PAPER.value}
+            about = {**_about(pod, found), **_on_paper(parts.settings), **outcome}
+            with parts.tracer.span("evict", about):
+                parts.log.info("would be evicted", pod=pod.key, uid=pod.metadata.uid, why=why)
+            parts.metrics.evicted(found.cause, Fate.ON_PAPER)
         return Fate.ON_PAPER
 
     def _went(self, found: Finding) -> None:
@@ -209,3 +216,8 @@ def _about(pod: Pod, found: Finding) -> Attributes:
         "k8s.pod.uid": pod.metadata.uid,
         "k8s.node.name": pod.spec.node_name,
     }
+
+
+def _on_paper(settings: AgentSettings) -> Attributes:
+    """Said of what was not done: else it would look like an eviction."""
+    return {"bailiff.on_paper": True} if settings.on_paper else {}

@@ -33,3 +33,23 @@ async def test_a_round_in_which_nobody_goes_is_none():
     async with scene.running():
         await asyncio.sleep(30)
     assert seen.names() == []
+
+
+async def test_a_dry_run_says_of_each_span_that_nothing_was_done():
+    seen = InMemory()
+    scene = pressed(tracer=seen.tracer, dry_run=True)
+    async with scene.running():
+        await asyncio.sleep(1)
+    for one in ("pressure round", "evict"):
+        assert attributes(seen.one(one))["bailiff.on_paper"] is True
+
+
+async def test_a_shadow_traces_each_pod_once_and_says_that_nothing_was_done():
+    seen = InMemory()
+    scene = pressed(tracer=seen.tracer, shadow=True)
+    async with scene.running():
+        await asyncio.sleep(200)
+    assert seen.names() == ["evict"]
+    told = attributes(seen.one("evict"))
+    assert (told["bailiff.on_paper"], told["bailiff.outcome"]) == (True, "onPaper")
+    assert told["k8s.pod.name"] == "hog"

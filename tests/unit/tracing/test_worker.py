@@ -57,6 +57,13 @@ async def test_an_eviction_is_one_trace_with_its_wait_and_its_attempt():
     assert (root.end_time or 0) >= (attempt.end_time or 0) > 0
 
 
+async def test_on_paper_each_span_says_that_nothing_was_done():
+    seen = InMemory()
+    await evicted(seen, on_paper=True)
+    for one in ("evict", "attempt"):
+        assert attributes(seen.one(one))["bailiff.on_paper"] is True
+
+
 async def test_it_begins_when_the_pod_falls_due_however_late_its_attempt_is():
     seen = InMemory()
     world = tainted(concurrency=1, tracer=seen.tracer)

@@ -60,7 +60,11 @@ class Teller:
         self.audit = audit
         self._resets = resets
         # None: nothing is traced.
-        self.traces = EvictionTraces(parts.tracer, parts.clock) if parts.tracer.enabled else None
+        self.traces = self._traces(parts) if parts.tracer.enabled else None
+
+    @staticmethod
+    def _traces(parts: Parts) -> EvictionTraces:
+        return EvictionTraces(parts.tracer, parts.clock, on_paper=parts.settings.on_paper)
 
     def begins(self, eviction: Eviction) -> None:
         """An attempt is about to be made; people are told of the first."""

@@ -28,9 +28,16 @@ _FAILURES = frozenset({Outcome.SURVIVED})
 class EvictionTraces:
     """Writes them; there only where the worker traces."""
 
-    def __init__(self, tracer: Tracer, clock: Clock) -> None:
-        """Prepare; the clock tells how long ago an eviction fell due."""
+    def __init__(self, tracer: Tracer, clock: Clock, *, on_paper: bool = False) -> None:
+        """Prepare.
+
+        Args:
+            tracer: writes the spans.
+            clock: tells how long ago an eviction fell due.
+            on_paper: nothing is evicted, in a dry run or as a shadow, and each span says so.
+        """
         self._tracer = tracer
+        self._on_paper: Attributes = {"bailiff.on_paper": True} if on_paper else {}
         self._clock = clock
         # Those that run, and how they have ended, if they have.
         self._running: dict[str, Outcome | None] = {}
@@ -43,7 +50,7 @@ class EvictionTraces:
             late = self._clock.elapsed() - eviction.due
             self._tracer.past("wait", eviction.trace, late, _waits(eviction))
         self._running[eviction.uid] = None
-        about = {"bailiff.attempt": eviction.attempts}
+        about = {"bailiff.attempt": eviction.attempts, **self._on_paper}
         with self._tracer.span("attempt", about, parent=Parent(eviction.trace)) as span:
             try:
                 yield
@@ -66,7 +73,7 @@ class EvictionTraces:
 
     def _write(self, eviction: Eviction, outcome: Outcome) -> None:
         late = self._clock.elapsed() - eviction.due
-        about = {**about_pod(eviction), "bailiff.outcome": outcome.value}
+        about = {**about_pod(eviction), **self._on_paper, "bailiff.outcome": outcome.value}
         about["bailiff.lateness_seconds"] = max(0.0, late)
         why = outcome.value if outcome in _FAILURES else ""
         self._tracer.write(eviction.trace, "evict", late, about, why)
