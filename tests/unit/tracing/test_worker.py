@@ -7,11 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from bailiff.cluster import ForbiddenError
+from bailiff.cluster import DisruptionBudgetError, ForbiddenError
 from bailiff.decisions.policies import Pause, PauseNotice, Policies
 from bailiff.worker.timers.eviction import Eviction
 from tests.harness.kinds import tolerating
 from tests.harness.tracing import InMemory, attributes, id_of, parent_of, trace_of
+from tests.harness.worlds.shared import sharing
 from tests.harness.worlds.world import World, tainted
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -146,6 +147,40 @@ async def test_what_held_it_back_is_told_by_cause():
     assert attributes(seen.one("wait")) == {"bailiff.held_by": "paused"}
     assert round(seconds(seen.one("wait"))) == 60
     assert "s3cret" not in seen.one("wait").to_json()
+
+
+async def test_one_that_consent_holds_was_not_tried_and_its_wait_tells_of_the_budget():
+    seen = InMemory()
+    world = sharing(pods="abc", tracer=seen.tracer)
+    async with world.running():
+        await asyncio.sleep(200)
+    assert sorted(world.order()) == ["a", "b", "c"]
+    tries = [one for one in seen.spans() if one.name == "attempt"]
+    assert [attributes(one)["bailiff.outcome"] for one in tries] == ["deleted"] * 3
+    assert [attributes(one)["bailiff.attempt"] for one in tries] == [1, 1, 1]
+    waits = [one for one in seen.spans() if one.name == "wait"]
+    assert [attributes(one).get("bailiff.held_by") for one in waits] == [None, None, "over_time"]
+    assert [seconds(one) > 60 for one in waits] == [False, False, True]
+
+
+async def test_one_whose_counts_hang_is_no_failed_attempt():
+    seen = InMemory()
+    world = sharing(pods="a", tracer=seen.tracer)
+    world.counts.latency = 9999.0
+    async with world.running():
+        await asyncio.sleep(600)
+    assert seen.names() == []
+
+
+async def test_what_held_it_between_two_tries_is_told_of_the_eviction():
+    seen = InMemory()
+    world = tainted(tracer=seen.tracer)
+    world.failures = [DisruptionBudgetError("no", status=429)]
+    world.add_pod("pod")
+    async with world.running():
+        await asyncio.sleep(60)
+    assert attributes(seen.one("wait")) == {}
+    assert attributes(seen.one("evict"))["bailiff.held_by"] == "budget"
 
 
 async def test_the_event_is_within_the_attempt_that_it_tells_of(monkeypatch):

@@ -91,8 +91,7 @@ class Executor:
 
     async def _consume(self) -> None:
         while (eviction := await self._next()) is not None:
-            with nullcontext() if self._traces is None else self._traces.attempt(eviction):
-                await self._carry_out(eviction)
+            await self._carry_out(eviction)
 
     async def _next(self) -> Eviction | None:
         # One consumer watches the timers, the others queue behind it for their turn.
@@ -138,6 +137,11 @@ class Executor:
 
     async def _try(self, eviction: Eviction, refusal: ClusterError | None = None) -> None:
         """Make an attempt; with a refusal it has had its answer."""
+        # Not around the consent: who is held by that was not tried.
+        with nullcontext() if self._traces is None else self._traces.attempt(eviction):
+            await self._try_now(eviction, refusal)
+
+    async def _try_now(self, eviction: Eviction, refusal: ClusterError | None) -> None:
         self._teller.begins(eviction)
         failure: ClusterError | None = None
         try:

@@ -44,11 +44,11 @@ class EvictionTraces:
 
     @contextmanager
     def attempt(self, eviction: Eviction) -> Iterator[None]:
-        """A span around all that is done to carry out one that may begin."""
+        """A span around one try, which nothing holds back any more."""
         if not eviction.trace:
             eviction.trace = self._tracer.reserve()
             late = self._clock.elapsed() - eviction.due
-            self._tracer.past("wait", eviction.trace, late, _waits(eviction))
+            self._tracer.past("wait", eviction.trace, late, _held_by(eviction))
         self._running[eviction.uid] = None
         about = {"bailiff.attempt": eviction.attempts, **self._on_paper}
         with self._tracer.span("attempt", about, parent=Parent(eviction.trace)) as span:
@@ -73,7 +73,12 @@ class EvictionTraces:
 
     def _write(self, eviction: Eviction, outcome: Outcome) -> None:
         late = self._clock.elapsed() - eviction.due
-        about = {**about_pod(eviction), **self._on_paper, "bailiff.outcome": outcome.value}
+        about = {
+            **about_pod(eviction),
+            **self._on_paper,
+            **_held_by(eviction),
+            "bailiff.outcome": outcome.value,
+        }
         about["bailiff.lateness_seconds"] = max(0.0, late)
         why = outcome.value if outcome in _FAILURES else ""
         self._tracer.write(eviction.trace, "evict", late, about, why)
@@ -94,9 +99,12 @@ def about_pod(eviction: Eviction) -> dict[str, str | int | float | bool]:
     }
 
 
-def _waits(eviction: Eviction) -> Attributes:
+def _held_by(eviction: Eviction) -> Attributes:
     """What has held it back though it was due: causes, and never the words of a policy."""
-    if eviction.waits is None:
+    waits = eviction.waits
+    if waits is None:
         return {}
-    causes = [one.cause.value for one in eviction.waits.past()]
-    return {"bailiff.held_by": ",".join(causes)} if causes else {}
+    causes = [one.cause.value for one in waits.past()]
+    if waits.hold is not None:
+        causes.append(waits.hold.cause.value)
+    return {"bailiff.held_by": ",".join(dict.fromkeys(causes))} if causes else {}
