@@ -178,16 +178,14 @@ class OtelTracer:
         ids = f"{trace.format_trace_id(trace_id)}-{trace.format_span_id(span_id)}"
         return f"00-{ids}-{'01' if sampled else '00'}"
 
-    def write(
-        self, reserved: str, name: str, seconds: float, attributes: Attributes, why: str = ""
-    ) -> None:
+    def write(self, reserved: str, name: str, seconds: float, attributes: Attributes) -> None:
         """See Tracer."""
         promised = _span_of(reserved)
         if not promised.trace_flags.sampled:
             return
         token = self._ids.promised.set(promised)
         try:
-            self._past(name, _EMPTY, seconds, attributes, why)
+            self._past(name, _EMPTY, seconds, attributes)
         finally:
             self._ids.promised.reset(token)
 
@@ -196,14 +194,10 @@ class OtelTracer:
         context = trace.set_span_in_context(trace.NonRecordingSpan(_span_of(parent)), _EMPTY)
         self._past(name, context, seconds, attributes)
 
-    def _past(
-        self, name: str, context: Context, seconds: float, attributes: Attributes, why: str = ""
-    ) -> None:
+    def _past(self, name: str, context: Context, seconds: float, attributes: Attributes) -> None:
         now = time.time_ns()
         began = now - int(max(0.0, seconds) * _NANOSECONDS)
         span = self._tracer.start_span(name, context, attributes=attributes, start_time=began)
-        if why:
-            OtelSpan(span).fail(why)
         span.end(now)
 
 

@@ -110,9 +110,7 @@ class Tracer(Protocol):
         """
         ...
 
-    def write(
-        self, reserved: str, name: str, seconds: float, attributes: Attributes, why: str = ""
-    ) -> None:
+    def write(self, reserved: str, name: str, seconds: float, attributes: Attributes) -> None:
         """Write a span that ends now, and that had been reserved.
 
         Args:
@@ -120,7 +118,6 @@ class Tracer(Protocol):
             name: see `span`.
             seconds: ago it began.
             attributes: see `span`.
-            why: it failed, see Span; empty: it did not.
         """
         ...
 
@@ -185,9 +182,7 @@ class _NoTracer:
         """See Tracer."""
         return ""
 
-    def write(
-        self, reserved: str, name: str, seconds: float, attributes: Attributes, why: str = ""
-    ) -> None:
+    def write(self, reserved: str, name: str, seconds: float, attributes: Attributes) -> None:
         """See Tracer."""
 
     def past(self, name: str, parent: str, seconds: float, attributes: Attributes) -> None:

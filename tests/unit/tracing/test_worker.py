@@ -10,7 +10,8 @@ import pytest
 from bailiff.cluster import DisruptionBudgetError, ForbiddenError
 from bailiff.decisions.policies import Pause, PauseNotice, Policies
 from bailiff.worker.timers.eviction import Eviction
-from tests.harness.kinds import tolerating
+from tests.harness.clocks import START
+from tests.harness.kinds import no_execute, tolerating
 from tests.harness.tracing import InMemory, attributes, id_of, parent_of, trace_of
 from tests.harness.worlds.shared import sharing
 from tests.harness.worlds.world import World, tainted
@@ -111,7 +112,7 @@ async def test_one_that_is_cancelled_between_two_tries_ends_its_trace():
     assert attributes(seen.one("evict"))["bailiff.outcome"] == "kept"
 
 
-async def test_a_pod_that_lives_on_though_its_delete_was_taken_gets_a_trace_for_each_eviction():
+async def test_each_eviction_of_a_pod_that_lives_on_is_a_trace_that_begins_where_the_last_ended():
     seen = InMemory()
     world = tainted(tracer=seen.tracer)
     world.deaf = True
@@ -119,8 +120,41 @@ async def test_a_pod_that_lives_on_though_its_delete_was_taken_gets_a_trace_for_
     async with world.running():
         await asyncio.sleep(60)
     roots = [one for one in seen.spans() if one.name == "evict"]
-    assert len(roots) > 1
-    assert len({id_of(one) for one in roots}) == len(roots)
+    assert len(roots) > 2
+    # None counts the time of another.
+    assert sum(seconds(one) for one in roots) == pytest.approx(late(roots[-1]), abs=0.1)
+    traces = [trace_of(one) for one in roots]
+    assert len(set(traces)) == len(roots)
+    named = [attributes(one).get("bailiff.after_trace") for one in roots]
+    assert named == [None, *traces[:-1]]
+    for root in roots:
+        below = [one for one in seen.spans() if parent_of(one) == id_of(root)]
+        assert [one.name for one in below] == ["wait", "attempt"]
+        assert {trace_of(one) for one in below} == {trace_of(root)}
+        assert sum(seconds(one) for one in below) <= seconds(root) + 0.1
+
+
+def late(span):
+    return attributes(span)["bailiff.lateness_seconds"]
+
+
+async def test_one_that_is_put_off_begins_before_all_that_is_done_for_it():
+    seen = InMemory()
+    world = World(tracer=seen.tracer)
+    world.latency = 1.0
+    world.taint("n1", no_execute(time_added=START))
+    world.add_pod("patient", tolerating(seconds=100))
+    async with world.running():
+        world.clock.step = timedelta(hours=1)
+        await asyncio.sleep(1.5)
+        world.clock.step = timedelta()
+        await asyncio.sleep(110)
+    root, wait = seen.one("evict"), seen.one("wait")
+    tries = [one for one in seen.spans() if one.name == "attempt"]
+    assert [attributes(one)["bailiff.outcome"] for one in tries] == ["putOff", "deleted"]
+    assert {parent_of(one) for one in (wait, *tries)} == {id_of(root)}
+    # By the clock that was wrong it fell due long ago; its last attempt ended after 102 s.
+    assert seconds(root) == pytest.approx(seconds(wait) + 102, abs=1)
 
 
 async def test_one_that_never_began_is_no_trace():
@@ -210,7 +244,8 @@ async def test_what_waits_for_days_holds_a_few_characters_and_no_span():
         await asyncio.sleep(timedelta(days=1).total_seconds())
         (eviction,) = world.worker.pending
         assert isinstance(eviction, Eviction)
-        assert len(eviction.trace) == 55
+        assert eviction.trace is not None
+        assert len(eviction.trace.reserved) == 55
         assert world.worker.teller.traces is not None
         assert world.worker.teller.traces._running == {}
 

@@ -156,6 +156,8 @@ class Executor:
             outcome = Outcome.UNREACHABLE
             self._teller.failed(eviction, outcome, error)
         self._metrics.attempts.labels(outcome.value).inc()
+        if self._traces is not None:
+            self._traces.came_to(eviction, outcome)
         self._settle(eviction, outcome, failure)
 
     def _hold_back(self, eviction: Eviction, hold: Hold | None) -> None:

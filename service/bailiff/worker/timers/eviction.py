@@ -21,6 +21,21 @@ class By(Enum):
     OVERRIDE = "override"
 
 
+class Trace(Struct, frozen=True, eq=False, gc=False):
+    """Of one eviction, see bailiff.worker.observe.traces.
+
+    Attributes:
+        reserved: the traceparent of its span, which is written at its end; empty: the last one was
+            written, and the next attempt, of a pod that lives on, reserves another.
+        since: the second of elapsed time at which that span begins. `due` may move meanwhile.
+        before: the trace that told of the attempt before, which the pod has survived; empty: none.
+    """
+
+    reserved: str
+    since: float
+    before: str = ""
+
+
 class Eviction(Struct, eq=False, gc=False):
     """One pod's eviction.
 
@@ -45,7 +60,7 @@ class Eviction(Struct, eq=False, gc=False):
         until_news: the next attempt may be made as soon as the pod is seen to have changed.
         by: how it is done, or was.
         waits: what has kept it from happening though it was due; None: nothing so far.
-        trace: the span that is reserved for it, see bailiff.worker.observe.traces; empty: none.
+        trace: what is known of its span; None: no attempt has begun, or nothing is traced.
     """
 
     pod: Pod
@@ -65,7 +80,7 @@ class Eviction(Struct, eq=False, gc=False):
     until_news: bool = False
     by: By = By.DELETE
     waits: Waits | None = None
-    trace: str = ""
+    trace: Trace | None = None
 
     @property
     def uid(self) -> str:
