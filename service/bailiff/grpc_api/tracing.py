@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 
 from bailiff.tracing import Kind, Parent
+from bailiff.tracing.faults import conclude
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -23,6 +24,7 @@ _FAULTS = frozenset(
     {"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"}
 )
 _OK, _CANCELLED = grpc.StatusCode.OK.name, grpc.StatusCode.CANCELLED.name
+_UNKNOWN = grpc.StatusCode.UNKNOWN.name
 
 
 class Spans:
@@ -66,13 +68,13 @@ class Outcome:
     """How a request has ended.
 
     Attributes:
-        code: its status; as long as nobody says otherwise its caller has gone.
+        code: its status; empty as long as nobody has said.
     """
 
     __slots__ = ("code",)
 
     def __init__(self) -> None:
-        self.code = _CANCELLED
+        self.code = ""
 
 
 @contextmanager
@@ -85,18 +87,23 @@ def answering(tracer: Tracer, name: str, parent: Parent | None = None) -> Iterat
         parent: see Tracer.
     """
     outcome = Outcome()
+    error: BaseException | None = None
     about = {"rpc.system.name": "grpc", "rpc.method": name}
     with tracer.span(name, about, Kind.SERVER, parent) as span:
         try:
             yield outcome
+        except BaseException as raised:
+            error = raised
+            raise
         finally:
-            _tell(span, outcome.code)
+            _tell(span, outcome.code, error)
 
 
-def _tell(span: Span, code: str) -> None:
+def _tell(span: Span, said: str, error: BaseException | None) -> None:
+    # What is raised without a status gRPC answers with UNKNOWN, unless the caller has gone.
+    code = said or (_UNKNOWN if isinstance(error, Exception) else _CANCELLED)
     span.set({"rpc.response.status_code": code})
-    if code in _FAULTS:
-        span.fail(code)
+    conclude(span, code, None if said else error, is_fault=code in _FAULTS)
 
 
 def _parent(context: Context) -> Parent | None:

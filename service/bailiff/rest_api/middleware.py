@@ -75,11 +75,22 @@ class Boundary:
         if scope["type"] != "http":
             return self.app(scope, receive, send)
         request_id, method = self._request_id(scope), scope["method"]
-        if method == "HEAD":
-            # A copy (RFC 9110, 9.3.2): the server asks its own scope whether a body is to follow.
-            scope = {**scope, "method": "GET"}
         scope[REQUEST_ID] = request_id
-        return self._serve(scope, receive, _Answer(send, request_id, method))
+        out = _Answer(send, request_id, method)
+        serve = self._serve_head if method == "HEAD" else self._serve
+        return serve(scope, receive, out)
+
+    async def _serve_head(self, scope: Scope, receive: Receive, out: _Answer) -> None:
+        """As GET (RFC 9110, 9.3.2), in a copy: the server asks its own scope about the body.
+
+        The route that was found is put into the server's, for the layers around this one.
+        """
+        copy = {**scope, "method": "GET"}
+        try:
+            await self._serve(copy, receive, out)
+        finally:
+            if "route" in copy:
+                scope["route"] = copy["route"]
 
     def _request_id(self, scope: Scope) -> bytes:
         for name, value in scope["headers"]:

@@ -8,6 +8,7 @@ from bailiff.rest_api.metrics import METHODS
 from bailiff.rest_api.problems import REQUEST_ID
 from bailiff.rest_api.routers.health import PROBES
 from bailiff.tracing import Kind, Parent
+from bailiff.tracing.faults import conclude
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -44,6 +45,7 @@ class Traced:
         method = scope["method"] if scope["method"] in METHODS else "_OTHER"
         begun = {"http.request.method": method, "url.scheme": scope.get("scheme", "http")}
         status = 0
+        error: BaseException | None = None
 
         async def noting(message: Message) -> None:
             nonlocal status
@@ -54,12 +56,14 @@ class Traced:
         with self._tracer.span(method, begun, Kind.SERVER, _parent(scope)) as span:
             try:
                 await self.app(scope, receive, noting)
-            except BaseException as error:
-                span.fail(type(error).__name__)
+            except BaseException as raised:
+                error = raised
                 raise
             finally:
                 if span.is_kept:
                     _tell(span, method, scope, status)
+                    is_fault = status >= _FAULTS
+                    conclude(span, str(status or ""), error, is_fault=is_fault)
 
 
 def _tell(span: Span, method: str, scope: Scope, status: int) -> None:
@@ -71,10 +75,6 @@ def _tell(span: Span, method: str, scope: Scope, status: int) -> None:
         span.set({"bailiff.request_id": scope[REQUEST_ID].decode()})
     if status:
         span.set({"http.response.status_code": status})
-    if status >= _FAULTS:
-        span.fail(str(status))
-    elif not status:
-        span.fail("client_gone")
 
 
 def _parent(scope: Scope) -> Parent | None:

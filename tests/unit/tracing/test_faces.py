@@ -10,6 +10,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, ParentBased
 from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
+from bailiff.grpc_api.tracing import answering
 from bailiff.rest_api import RestSettings, create_app
 from bailiff.rest_api.examples.nodes import ONE_POD
 from bailiff.rest_api.middleware import Boundary
@@ -143,6 +144,70 @@ async def test_a_fault_of_ours_fails_the_span_and_its_log_line_is_within_it(monk
     assert not span.status.is_ok
     assert attributes(span)["error.type"] == "500"
     assert "s3cret" not in span.to_json()
+
+
+async def hanging(*_):
+    await asyncio.Event().wait()
+
+
+async def raising(_scope, _receive, send):
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    raise RuntimeError("s3cret")
+
+
+async def test_a_fault_after_half_an_answer_is_told_by_its_class(monkeypatch):
+    seen = InMemory()
+    app = app_of(seen.tracer)
+    monkeypatch.setattr(app.middleware_stack.app, "app", raising)
+    with pytest.raises(RuntimeError):
+        await call(app, "POST", "/v1/decisions", BODY)
+    span = seen.one("POST")
+    assert attributes(span)["error.type"] == "RuntimeError"
+    assert "s3cret" not in span.to_json()
+
+
+async def test_a_rest_caller_that_hangs_up_while_it_sends_fails_no_span():
+    seen = InMemory()
+    gone = [{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}]
+    await call(app_of(seen.tracer), "POST", "/v1/decisions", messages=gone)
+    span = seen.one("POST /v1/decisions")
+    assert span.status.is_unset
+    assert not {"error.type", "http.response.status_code"} & set(attributes(span))
+
+
+async def test_a_rest_caller_that_hangs_up_while_it_waits_fails_no_span(monkeypatch):
+    seen = InMemory()
+    app = app_of(seen.tracer)
+    monkeypatch.setattr(app.middleware_stack.app, "app", hanging)
+    asked = asyncio.create_task(call(app, "POST", "/v1/decisions", BODY))
+    await asyncio.sleep(0)
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked
+    assert seen.one("POST").status.is_unset
+    assert "error.type" not in attributes(seen.one("POST"))
+
+
+async def test_a_grpc_caller_that_hangs_up_fails_no_span_and_a_fault_of_ours_does():
+    seen = InMemory()
+    with pytest.raises(asyncio.CancelledError), answering(seen.tracer, "s/gone"):
+        raise asyncio.CancelledError
+    with pytest.raises(RuntimeError), answering(seen.tracer, "s/broken"):
+        raise RuntimeError("s3cret")
+    gone, broken = seen.one("s/gone"), seen.one("s/broken")
+    assert attributes(gone)["rpc.response.status_code"] == "CANCELLED"
+    assert gone.status.is_unset
+    assert attributes(broken)["rpc.response.status_code"] == "UNKNOWN"
+    assert attributes(broken)["error.type"] == "RuntimeError"
+    assert "s3cret" not in broken.to_json()
+
+
+async def test_a_head_request_is_told_of_as_its_get_is():
+    seen = InMemory()
+    answer = await call(app_of(seen.tracer), "HEAD", "/openapi.json", headers={"x-request-id": "r"})
+    assert answer.status == 200
+    told = attributes(seen.one("HEAD /openapi.json"))
+    assert (told["http.route"], told["bailiff.request_id"]) == ("/openapi.json", "r")
 
 
 async def test_off_there_is_no_layer():
