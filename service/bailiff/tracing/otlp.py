@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace.sampling import Decision, ParentBased
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 import bailiff
-from bailiff.tracing.port import NO_SPAN, Kind
+from bailiff.tracing.port import NO_SPAN, Kind, Parent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.sdk.trace import TracerProvider
 
-    from bailiff.tracing.port import Attributes, Parent, Span
+    from bailiff.tracing.port import Attributes, Span
 
 # Of a caller's tracestate, which is kept with every span of the trace: what everybody must take
 # (W3C Trace Context, 3.3.1.5).
@@ -159,6 +159,13 @@ class OtelTracer:
         found: dict[str, str] = {}
         _WIRE.inject(found)
         return found
+
+    def here(self) -> Parent | None:
+        """See Tracer."""
+        found = self.headers()
+        if "traceparent" not in found:
+            return None
+        return Parent(found["traceparent"], found.get("tracestate", ""))
 
     def ids(self) -> Mapping[str, str]:
         """See Tracer."""

@@ -99,6 +99,10 @@ class Tracer(Protocol):
         """What a request carries, so that its answer belongs to the open span; none: no span."""
         ...
 
+    def here(self) -> Parent | None:
+        """The open span, for what belongs to it and is done later; None: none is open."""
+        ...
+
     def ids(self) -> Mapping[str, str]:
         """The open span, as `trace_id` and `span_id` of a log line; empty: none is open."""
         ...
@@ -173,6 +177,10 @@ class _NoTracer:
     def headers(self) -> Mapping[str, str]:
         """See Tracer."""
         return _NOTHING
+
+    def here(self) -> Parent | None:
+        """See Tracer."""
+        return None
 
     def ids(self) -> Mapping[str, str]:
         """See Tracer."""

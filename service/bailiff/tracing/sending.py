@@ -22,6 +22,7 @@ from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from requests.adapters import HTTPAdapter
+from urllib3.exceptions import HTTPError
 
 import bailiff
 from bailiff.log_limit import LogLimit
@@ -72,7 +73,7 @@ class Told(NamedTuple):
 
 
 class _Adapter(HTTPAdapter):
-    """Reads no more of an answer than is good for us."""
+    """Reads 64 KiB of an answer at most: a collector that lies sends one without end."""
 
     last = ""
 
@@ -85,12 +86,21 @@ class _Adapter(HTTPAdapter):
             self.last = type(error).__name__
             raise
         self.last = f"HTTP {response.status_code}"
-        with contextlib.suppress(Exception):
-            body = response.raw.read(_MOST_READ, decode_content=False)
-            if response.raw.read(1, decode_content=False):
-                response.raw.close()
-            response.raw = io.BytesIO(body)
+        response.raw = io.BytesIO(_head_of(response))
         return response
+
+
+def _head_of(response: requests.Response) -> bytes:
+    """What has come of an answer; its connection is closed unless that is all of it."""
+    try:
+        body: bytes = response.raw.read(_MOST_READ, decode_content=False)
+        if response.raw.read(1, decode_content=False):
+            response.raw.close()
+    except (HTTPError, OSError):
+        # The status has come, and it alone counts.
+        response.raw.close()
+        return b""
+    return body
 
 
 class _Exporter(SpanExporter):
@@ -102,6 +112,10 @@ class _Exporter(SpanExporter):
         self._why = why
         self._limit = LogLimit(time.monotonic, _TELL_EVERY)
         self.handed = 0
+        # Handed on, and told of; and nobody is told any more.
+        self._settled = 0
+        self._left = False
+        self._lock = threading.Lock()
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """See SpanExporter; called by one thread."""
@@ -110,11 +124,27 @@ class _Exporter(SpanExporter):
         try:
             result = self._inner.export(spans)
         finally:
-            if result is SpanExportResult.SUCCESS:
-                self._told.spans("exported", len(spans))
-            else:
-                self._failed(len(spans))
+            if self._settle(len(spans)):
+                self._tell(result, len(spans))
         return result
+
+    def _settle(self, spans: int) -> bool:
+        """Count these as told of; False: `leave` has told of them."""
+        with self._lock:
+            self._settled += 0 if self._left else spans
+            return not self._left
+
+    def _tell(self, result: SpanExportResult, spans: int) -> None:
+        if result is SpanExportResult.SUCCESS:
+            self._told.spans("exported", spans)
+        else:
+            self._failed(spans)
+
+    def leave(self) -> int:
+        """Tell nobody any more; of how many spans somebody was told."""
+        with self._lock:
+            self._left = True
+            return self._settled
 
     def _failed(self, spans: int) -> None:
         self._told.spans("failed", spans)
@@ -166,9 +196,11 @@ class _Queue(SpanProcessor):
         self._inner.shutdown()  # type: ignore[no-untyped-call]
 
     def leave(self) -> None:
-        """Count as dropped what nobody will send any more."""
+        """Count as dropped what has no fate yet, also what a collector has in hand."""
         with self._lock:
-            left, self._taken = self._taken - self._exporter.handed, self._exporter.handed
+            self._closed = True
+            settled = self._exporter.leave()
+            left, self._taken = self._taken - settled, settled
         if left:
             self._told.spans("dropped", left)
 

@@ -8,6 +8,7 @@ import grpc
 import pytest
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, ParentBased
 from prometheus_client import CollectorRegistry
+from starlette.types import Message
 
 from bailiff.decisions import Options
 from bailiff.grpc_api.tracing import answering
@@ -168,7 +169,10 @@ async def test_a_fault_after_half_an_answer_is_told_by_its_class(monkeypatch):
 
 async def test_a_rest_caller_that_hangs_up_while_it_sends_fails_no_span():
     seen = InMemory()
-    gone = [{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}]
+    gone: list[Message] = [
+        {"type": "http.request", "body": b"{", "more_body": True},
+        {"type": "http.disconnect"},
+    ]
     await call(app_of(seen.tracer), "POST", "/v1/decisions", messages=gone)
     span = seen.one("POST /v1/decisions")
     assert span.status.is_unset

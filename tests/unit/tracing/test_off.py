@@ -58,6 +58,7 @@ def test_what_does_nothing_does_nothing():
         span.name("b")
         span.fail("c")
         assert not span.is_kept
+    assert NO_TRACER.here() is None
     assert NO_TRACER.headers() == NO_TRACER.ids() == {}
     assert NO_TRACER.reserve() == ""
     NO_TRACER.write("", "a", 1.0, {})

@@ -8,8 +8,11 @@ import time
 import tracemalloc
 
 import pytest
+import requests
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from requests.adapters import HTTPAdapter
 
-from bailiff.tracing.sending import Tracing
+from bailiff.tracing.sending import Tracing, _Adapter
 from bailiff.tracing.settings import TracingUnusableError, tracing_settings
 from tests.harness.kube.programs import free_port
 from tests.harness.tracing import Collector, Ledger, busy, taken
@@ -118,8 +121,29 @@ async def test_one_that_hangs_keeps_neither_who_makes_spans_nor_the_end(collecto
         assert time.monotonic() - began < 1
     finally:
         hangs.set()
-    # What the collector has in hand is neither.
-    assert 20_000 - 512 <= ledger.fates["dropped"] <= 20_000
+    # Also what the collector has in hand.
+    assert ledger.fates == {"dropped": 20_000}
+
+
+async def test_what_is_answered_after_the_end_changes_no_count():
+    goes_on, answered = threading.Event(), threading.Event()
+
+    class Slow(InMemorySpanExporter):
+        def export(self, spans):
+            goes_on.wait(10)
+            answered.set()
+            return super().export(spans)
+
+    ledger = Ledger()
+    settings = tracing_settings("http://collector", None)
+    tracing = Tracing(settings, "bailiff-test", ledger.told(), Slow())
+    spans(tracing, 3)
+    await tracing.close(0.2)
+    assert ledger.fates == {"dropped": 3}
+    goes_on.set()
+    await until(answered.is_set)
+    await tracing.close(5)
+    assert ledger.fates == {"dropped": 3}
 
 
 async def test_there_is_room_for_so_many_spans_and_the_rest_is_dropped_and_counted(
@@ -167,6 +191,31 @@ async def test_an_answer_without_end_is_not_read(collector):
     await tracing.close(1)
     assert most < 8 * 2**20
     assert len(sent) < 4096
+
+
+async def test_an_answer_that_breaks_off_counts_by_its_status(collector):
+    def breaks_off(request):
+        request.send_response(200)
+        request.send_header("content-length", "10")
+        request.end_headers()
+        request.wfile.write(b"abc")
+        request.close_connection = True
+
+    collector.answer = breaks_off
+    ledger = Ledger()
+    tracing = tracing_to(collector.url, ledger)
+    spans(tracing, 1)
+    await tracing.close(5)
+    assert ledger.fates == {"exported": 1}
+    assert len(collector.spans()) == 1
+
+
+def test_a_fault_while_an_answer_is_read_is_not_hidden(monkeypatch):
+    response = requests.Response()
+    response.raw = None
+    monkeypatch.setattr(HTTPAdapter, "send", lambda *_, **__: response)
+    with pytest.raises(AttributeError):
+        _Adapter().send(requests.PreparedRequest())
 
 
 async def test_a_redirect_carries_no_header_elsewhere(collector):

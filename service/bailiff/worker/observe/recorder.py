@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import structlog
 
 from bailiff.cluster import ClusterError, FencedError
-from bailiff.tracing import NO_TRACER, Parent
+from bailiff.tracing import NO_TRACER
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.decisions import EventNote
     from bailiff.kinds import Pod
-    from bailiff.tracing import Tracer
+    from bailiff.tracing import Parent, Tracer
     from bailiff.worker.observe.metrics import WorkerMetrics
     from bailiff.worker.timers.pending import PendingEvictions
 
@@ -88,10 +88,9 @@ class Recorder:
         `controller` is upstream's name for who evicts, or did: the Event comes from there.
         """
         now, noted = self._clock.now(), self._clock.monotonic()
-        headers = self._tracer.headers()
-        parent = Parent(**headers) if headers else None
+        entry = _Entry(pod, note, controller, now, noted, self._tracer.here())
         try:
-            self._notes.put_nowait(_Entry(pod, note, controller, now, noted, parent))
+            self._notes.put_nowait(entry)
         except asyncio.QueueFull:
             self._metrics.events.labels("dropped").inc()
 
