@@ -20,8 +20,10 @@ _OPTIONS: dict[str, Any] = {
         str | None,
         setting(
             "--tracing-endpoint",
-            "Send traces to this collector, OTLP over HTTP, as http://collector:4318. Default: "
-            "$OTEL_EXPORTER_OTLP_ENDPOINT, else nothing is traced.",
+            "Send traces to this collector, OTLP over HTTP, as http://collector:4318. A URL with a "
+            "path is used as it is, one without gets /v1/traces. Default: "
+            "$OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, used as it is, or $OTEL_EXPORTER_OTLP_ENDPOINT "
+            "with /v1/traces behind it, else nothing is traced.",
             TRACING,
         ),
     ],

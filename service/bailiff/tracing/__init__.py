@@ -1,4 +1,8 @@
-"""Traces of what a process does; OpenTelemetry is loaded only where an endpoint is set."""
+"""Traces of what a process does.
+
+What this package exports does not load OpenTelemetry. `otlp` and `sending` do, and
+`bailiff.bootstrap.tracing` imports them once an endpoint is set.
+"""
 
 from bailiff.tracing.port import NO_TRACER, Attributes, Kind, Parent, Span, Tracer
 

@@ -111,7 +111,12 @@ class OtelTracer:
     enabled = True
 
     def __init__(self, provider: TracerProvider, ids: ReservingIds) -> None:
-        """Begin; the provider is whoever's made it, and has these ids."""
+        """Make spans by a provider.
+
+        Args:
+            provider: whoever made it also shuts it down.
+            ids: must be the provider's own, since a reserved span is written by them.
+        """
         self._tracer = provider.get_tracer("bailiff", bailiff.__version__)
         self._sampler = provider.sampler
         self._obeys = isinstance(provider.sampler, ParentBased)

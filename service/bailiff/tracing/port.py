@@ -92,7 +92,11 @@ class Tracer(Protocol):
         ...
 
     def under(self, parent: Parent | None) -> AbstractContextManager[None]:
-        """Spans that begin in this block belong to this one; None: to whatever is open."""
+        """Spans that begin in this block are children of this parent.
+
+        None, or one that cannot be read: the block changes nothing, and they are children of the
+        span that is open already.
+        """
         ...
 
     def headers(self) -> Mapping[str, str]:
