@@ -8,8 +8,9 @@ import pytest
 
 from tests.harness.kube.programs import assets
 from tests.harness.monitoring.files import alerts, queries, selectors
+from tests.harness.monitoring.known import OF_THE_TARGET, series_of
 from tests.harness.monitoring.prometheus import Prometheus, program
-from tests.harness.monitoring.scene import monitored
+from tests.harness.monitoring.scene import AGENT, API, WORKER, monitored
 from tests.harness.monitoring.webhooks import webhooks_that_fail
 from tests.harness.node_needs import no_cgroups
 
@@ -25,6 +26,9 @@ _OF_A_REAL_API_SERVER = ("apiserver_", "bailiff_access_reviews_total")
 # The kernel tells an agent that memory gets low. That takes a cgroup that is filled; without a
 # notice the quantile is of nothing.
 _OF_A_FULL_NODE = {"From a notice to its round"}
+# The reference leaves out what every process of Python shows.
+_OURS = "(bailiff|kubelet|taint|device_taint)_.+"
+_PROCESSES = {WORKER: "bailiff worker", API: "bailiff serve", AGENT: "bailiff agent"}
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +91,27 @@ def test_an_agent_tells_how_old_its_picture_gets_without_its_api_server(
 ) -> None:
     assert prometheus.ask("min(bailiff_agent_mirror_age_seconds) == 0")
     assert prometheus.ask("max(bailiff_agent_mirror_age_seconds) > 2")
+
+
+@pytest.mark.parametrize(("job", "process"), _PROCESSES.items())
+def test_what_a_process_shows_is_in_the_reference_under_it(
+    prometheus: Prometheus, job: str, process: str
+) -> None:
+    """The reference registers collectors by hand, and might do so under another process."""
+    shown = [one.labels for one in prometheus.ask(f'{{__name__=~"{_OURS}",job="{job}"}}')]
+    told = series_of(process)
+    strangers = {tuple(sorted(one.items())) for one in shown if not _is_told(one, told)}
+    assert not strangers, "\n".join(map(str, sorted(strangers)))
+    assert len({labels["__name__"] for labels in shown}) > 10
+
+
+def _is_told(labels: dict[str, str], told: dict[str, set[str]]) -> bool:
+    name = labels["__name__"]
+    # Python's client tells of a counter and of a histogram when they began, besides.
+    base = name.removesuffix("_created")
+    known = (name,) if name == base else (f"{base}_total", f"{base}_count")
+    own = labels.keys() - OF_THE_TARGET - {"__name__"}
+    return any(one in told and own <= told[one] for one in known)
 
 
 def may_be_asked(expr: str) -> bool:
