@@ -78,6 +78,12 @@ WELL = Row(
             ("max by (kind) (bailiff_worker_mirrored_objects{})", "{{kind}}"),
             ("max(bailiff_worker_evaluator_backlog{})", "not evaluated"),
         ),
+        panel(
+            "Spans of traces",
+            "failed: the collector did not take them. dropped: too many waited.",
+            rate("bailiff_tracing_spans_total{}", "fate"),
+            unit="ops",
+        ),
     ),
 )
 

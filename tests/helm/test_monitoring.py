@@ -39,6 +39,7 @@ ON: dict[str, dict[str, Any]] = {
     "bailiff-pressure": {"worker": {"pressure": {"enabled": True}}},
     "bailiff-node-loss": {"worker": {"nodeLoss": {"enabled": True}}},
     "bailiff-webhooks": {"webhooks": {"validatePods": {"enabled": True}}},
+    "bailiff-tracing": {"tracing": {"endpoint": "http://collector.monitoring:4318"}},
     "bailiff-gate": {"webhooks": {"validateEvictions": {"enabled": True}}},
 }
 
@@ -76,7 +77,7 @@ def test_every_group_of_the_file_is_switched_by_something() -> None:
 
 
 def test_a_release_that_is_named_as_in_the_file_has_the_file_s_rules() -> None:
-    whole = {part: ALL[part] for part in ("worker", "api", "agent", "webhooks")}
+    whole = {part: ALL[part] for part in ("worker", "api", "agent", "webhooks", "tracing")}
     rendered = rules_of(render(values=ALERTS | whole | {"webhooks": ALL["webhooks"]}))["spec"]
     assert rendered == yaml.safe_load(RULES.read_text())
 

@@ -64,6 +64,7 @@ RUNBOOKS = frozenset(
         "agent-refused",
         "agent-readings-old",
         "agent-api-server-away",
+        "spans-not-sent",
     ]
 )
 # A person comes to them without an alert.

@@ -19,6 +19,7 @@
 {{- $_ := set $on "bailiff-webhooks" (include "bailiff.webhooks.on" . | empty | not) }}
 {{- $_ := set $on "bailiff-gate" (and .Values.api.enabled .Values.webhooks.validateEvictions.enabled) }}
 {{- $_ := set $on "bailiff-api" .Values.api.enabled }}
+{{- $_ := set $on "bailiff-tracing" (not (empty .Values.tracing.endpoint)) }}
 {{- $_ := set $on "bailiff-access" (and .Values.api.enabled .Values.authentication.tokenReview.enabled) }}
 {{- toYaml $on }}
 {{- end }}

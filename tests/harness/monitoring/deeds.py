@@ -54,6 +54,7 @@ DONE = (
     "sum(bailiff_worker_evictions_cancelled_total) > 0",
     "sum(bailiff_rest_decisions_total) > 1",
     "sum(bailiff_grpc_decisions_total) > 1",
+    'rate(bailiff_tracing_spans_total{fate="failed"}[10s]) >= 0',
 )
 
 

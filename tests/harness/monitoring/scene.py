@@ -39,21 +39,29 @@ _ALWAYS = {"evictionHard": {"memory.available": "99.9%"}, "enforceNodeAllocatabl
 _PRESSURE = ("--pressure", "--pressure-interval", "2", "--kubelet-via-api-server", "always")
 _ON_SMALL = ("--pressure-node-selector", "demo.bailiff.dev/kubelet=measures")
 _LOSS = ("--node-loss", "--node-loss-silent-after", "4", "--node-loss-after", "4")
-# Watches start again, and what was seen gets old.
+# For traces: by default five seconds pass until spans are sent, and ten until that has failed.
+_SOON = ("OTEL_BSP_SCHEDULE_DELAY=200", "OTEL_EXPORTER_OTLP_TIMEOUT=1")
+# Watches start again, and what was seen gets old. A rate is there after two scrapes.
 _WITHOUT_A_CLUSTER = (
-    "bailiff_worker_watch_restarts_total > 0",
+    "rate(bailiff_worker_watch_restarts_total[10s]) >= 0",
     "max(bailiff_agent_mirror_age_seconds) > 2",
 )
 
 
 class Files(NamedTuple):
-    """What the processes are given; the port is that of gRPC over TLS."""
+    """What the processes are given.
+
+    Attributes:
+        grpc_port: of gRPC over TLS.
+        tracing: options of a process that traces, to a collector that is away.
+    """
 
     policies: Path
     tokens: Path
     extensions: Path
     tls: Tls
     grpc_port: int
+    tracing: tuple[str, ...]
 
     def secured(self) -> list[str]:
         """Options of a process that speaks TLS and asks who asks."""
@@ -100,7 +108,7 @@ def _beside(run: contextlib.ExitStack, up: Up, files: Files, folder: Path) -> It
     common = ("--kubeconfig", up.kubeconfig, "--health-port", "0")
     policies = ("--policies", str(files.policies))
     extensions = ("--pressure-extensions", str(files.extensions))
-    shadow = ("worker", *common, *_PRESSURE, *_ON_SMALL, *extensions, "--shadow")
+    shadow = ("worker", *common, *_PRESSURE, *_ON_SMALL, *extensions, *files.tracing, "--shadow")
     yield _started(run, "worker-shadow", shadow, folder)
     loss = ("worker", *common, *_LOSS, *policies, "--no-leader-elect", *files.secured())
     yield _started(run, "worker-loss", loss, folder, files.tls)
@@ -143,7 +151,15 @@ def _with_callers(
             token=server.token,
         )
     ports = ("--health-port", "0", "--grpc-port", str(files.grpc_port))
-    api = [*asks, *ports, "--policies", str(files.policies), "--admission", *files.secured()]
+    api = [
+        *asks,
+        *ports,
+        *files.tracing,
+        "--policies",
+        str(files.policies),
+        "--admission",
+        *files.secured(),
+    ]
     yield _started(run, "api-secured", api, folder, files.tls)
 
 
@@ -161,8 +177,8 @@ def _started(
 ) -> Target:
     kind, port = command[0], free_port()
     option = "--status-port" if kind == "worker" else "--rest-port"
-    arguments = ["-m", "bailiff", *command, option, str(port)]
-    process = Program(name, arguments, folder, sys.executable)
+    arguments = [*_SOON, sys.executable, "-m", "bailiff", *command, option, str(port)]
+    process = Program(name, arguments, folder, "env")
     process.start()
     run.callback(process.stop)
     job = WORKER if kind == "worker" else API
@@ -184,4 +200,5 @@ def _files(folder: Path) -> Files:
         extensions=folder / "extensions.yaml",
         tls=make_tls(own),
         grpc_port=free_port(),
+        tracing=("--tracing-endpoint", f"http://127.0.0.1:{free_port()}"),
     )

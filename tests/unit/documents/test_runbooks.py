@@ -21,7 +21,7 @@ NO_ALERT = {"nothing-is-evicted", "stop-everything"}
 LONGEST = 130
 
 METRIC = re.compile(
-    r"\b(?:bailiff_(?:worker|agent|rest|grpc|http|tls|access|authentication|admission)_\w+"
+    r"\b(?:bailiff_(?:worker|agent|rest|grpc|http|tls|access|authentication|admission|tracing)_\w+"
     r"|kubelet_evictions\w*|(?:device_)?taint_eviction_controller_\w+)"
 )
 # The changelog speaks of names that were.

@@ -1,8 +1,8 @@
-"""The decision API, its webhooks and callers, and certificates."""
+"""The decision API, its webhooks and callers, certificates and traces."""
 
 from __future__ import annotations
 
-from tests.harness.monitoring.alert_scenes.base import API, Scene, of
+from tests.harness.monitoring.alert_scenes.base import AGENT, API, Scene, of
 
 _WEBHOOK = 'name="validate-pods.bailiff.dev"'
 _EXPIRY = "bailiff_tls_certificate_expiry_timestamp_seconds"
@@ -11,6 +11,7 @@ _REJECTED = "apiserver_admission_webhook_rejection_count"
 _REVIEWS = "bailiff_admission_requests_total"
 _REST, _GRPC = (f"bailiff_{face}_requests_total" for face in ("rest", "grpc"))
 _AUTHENTICATED = "bailiff_authentication_total"
+_SPANS = "bailiff_tracing_spans_total"
 _DAY = 86400
 _GATE = {"hook": "validate/evictions"}
 
@@ -167,6 +168,20 @@ REQUESTS = [
         20,
         {"RequestsRefusedCallerUnknown"},
     ),
+    Scene(
+        "the collector is away",
+        of(_SPANS, API, "0+9x200", fate="failed"),
+        30,
+        {"SpansNotSent"},
+    ),
+    Scene(
+        "too many spans wait",
+        of(_SPANS, AGENT, "0+9x200", fate="dropped"),
+        30,
+        {"SpansNotSent"},
+    ),
+    Scene("the collector starts again", of(_SPANS, API, "0x10 9x200", fate="failed"), 30),
+    Scene("the collector takes all", of(_SPANS, API, "0+99x200", fate="exported"), 30),
     Scene(
         "callers show no token",
         of(_AUTHENTICATED, API, "0+9x200", outcome="unauthenticated"),
