@@ -19,56 +19,11 @@ from tests.harness.monitoring.files import (
     selectors,
 )
 from tests.harness.monitoring.known import OF_THE_TARGET, known
+from tests.harness.monitoring.runbooks import PAGES, WITHOUT_AN_ALERT, alert_of
 from tests.harness.monitoring.values import OF_THE_RELEASE, unknown_values, values
 from tests.harness.transcripts import ROOT
 
 GUIDE = ROOT / "docs" / "operate" / "monitoring.md"
-# The pages of docs/runbooks.
-RUNBOOKS = frozenset(
-    [
-        "no-leader",
-        "no-standby",
-        "shards-differ",
-        "worker-not-synced",
-        "watch-stale",
-        "evictions-late",
-        "nothing-is-evicted",
-        "stop-everything",
-        "evictions-denied",
-        "evictions-paused",
-        "breaker-open",
-        "blocked-by-a-budget",
-        "blast-radius",
-        "api-server-busy",
-        "clock-wrong",
-        "worker-lacks-cpu",
-        "objects-left-out",
-        "policies-not-current",
-        "policies-weakened",
-        "policies-differ",
-        "certificate-expires",
-        "certificate-not-changed",
-        "devices-off",
-        "rule-status-stuck",
-        "requests-refused",
-        "webhook-not-reached",
-        "webhook-has-no-answer",
-        "webhook-misrouted",
-        "evictions-held-by-the-gate",
-        "pressure-node-unknown",
-        "pressure-not-written",
-        "pods-evicted-for-pressure",
-        "node-silent",
-        "node-loss-contradicted",
-        "node-loss-not-written",
-        "agent-refused",
-        "agent-readings-old",
-        "agent-api-server-away",
-        "spans-not-sent",
-    ]
-)
-# A person comes to them without an alert.
-WITHOUT_AN_ALERT = {"nothing-is-evicted", "stop-everything"}
 # Told by the API server itself.
 OF_THE_API_SERVER = {
     "apiserver_admission_webhook_fail_open_count": {"name"},
@@ -83,13 +38,13 @@ each_alert = pytest.mark.parametrize("alert", alerts(), ids=lambda alert: alert.
 
 @each_alert
 def test_an_alert_is_named_by_its_runbook(alert: Alert) -> None:
-    assert alert.runbook in RUNBOOKS
-    words = alert.runbook.split("-")
-    assert alert.name.startswith("Bailiff" + "".join(word.capitalize() for word in words))
+    assert alert.name.startswith(alert_of(alert.runbook))
 
 
 def test_every_runbook_has_an_alert_but_those_that_a_person_comes_to() -> None:
-    assert {alert.runbook for alert in alerts()} == RUNBOOKS - WITHOUT_AN_ALERT
+    pages = {page.stem for page in PAGES}
+    assert pages > WITHOUT_AN_ALERT
+    assert {alert.runbook for alert in alerts()} == pages - WITHOUT_AN_ALERT
     names = [alert.name for alert in alerts()]
     assert len(names) == len(set(names))
 

@@ -9,15 +9,11 @@ from pathlib import Path
 import pytest
 
 from handbook.metrics import PROCESSES, families
+from tests.harness.monitoring.runbooks import FOLDER, INDEX, PAGES, WITHOUT_AN_ALERT, alert_of
 from tests.unit.documents.pages import DOCUMENTS, ROOT
 
-FOLDER = ROOT / "docs" / "runbooks"
-INDEX = FOLDER / "index.md"
-PAGES = sorted(set(FOLDER.glob("*.md")) - {INDEX})
 IDS = [page.stem for page in PAGES]
 HEADINGS = ["What you see", "What it means", "Find out", "Mend it"]
-# What people come to without an alert: pages that others lead to.
-NO_ALERT = {"nothing-is-evicted", "stop-everything"}
 LONGEST = 130
 
 METRIC = re.compile(
@@ -28,10 +24,6 @@ METRIC = re.compile(
 CURRENT = [path for path in DOCUMENTS if path.name != "CHANGELOG.md"]
 # As a query may end, which asks for a part of a metric.
 SUFFIXES = ("_total", "_bucket", "_sum", "_count")
-
-
-def alert_of(page: Path) -> str:
-    return "Bailiff" + "".join(word.capitalize() for word in page.stem.split("-"))
 
 
 @cache
@@ -57,8 +49,8 @@ def test_a_page_has_the_form_of_all(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_a_page_names_its_alert(page: Path) -> None:
-    text, alert = page.read_text(), alert_of(page)
-    if page.stem in NO_ALERT:
+    text, alert = page.read_text(), alert_of(page.stem)
+    if page.stem in WITHOUT_AN_ALERT:
         assert "No alert leads here" in text
     else:
         assert f"`{alert}`" in text
