@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from handbook.metrics import PROCESSES, families
+from tests.harness.monitoring.files import alerts
 from tests.harness.monitoring.runbooks import FOLDER, INDEX, PAGES, WITHOUT_AN_ALERT, alert_of
 from tests.unit.documents.pages import DOCUMENTS, ROOT
 
@@ -55,8 +56,9 @@ def test_a_page_names_its_alert(page: Path) -> None:
     else:
         assert f"`{alert}`" in text
     # Longer names say more of the same symptom.
-    named = re.findall(r"`(Bailiff\w+)`", text)
-    assert [one for one in named if not one.startswith(alert)] == []
+    named = set(re.findall(r"`(Bailiff\w+)`", text))
+    assert {one for one in named if not one.startswith(alert)} == set()
+    assert named == {one.name for one in alerts() if one.runbook == page.stem}
 
 
 @pytest.mark.parametrize("page", CURRENT, ids=lambda path: str(path.relative_to(ROOT)))
