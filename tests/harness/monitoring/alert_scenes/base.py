@@ -19,6 +19,8 @@ WELL = {
 }
 # Of a counter that begins with its first event, ten minutes after the start.
 FIRST_AFTER_TEN = "_x10 1x90"
+# Of a counter that rises every other minute.
+SLOWLY = " ".join(str(minute // 2) for minute in range(100))
 
 
 class Scene(NamedTuple):

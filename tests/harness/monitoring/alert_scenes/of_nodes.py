@@ -6,6 +6,7 @@ from tests.harness.monitoring.alert_scenes.base import (
     AGENT,
     FIRST_AFTER_TEN,
     LEADER,
+    SLOWLY,
     STANDBY,
     Scene,
     of,
@@ -71,6 +72,12 @@ PRESSURE = [
     ),
     Scene("that was long ago", of(_EVICTED, LEADER, FIRST_AFTER_TEN, **_MEMORY), 60),
     Scene(
+        "agents evict seven in a quarter of an hour",
+        of(_EVICTED, AGENT, SLOWLY, **_MEMORY),
+        30,
+        {"PodsEvictedForPressure"},
+    ),
+    Scene(
         "agents evict many",
         of(_EVICTED, AGENT, "0+2x90", **_MEMORY),
         30,
@@ -80,6 +87,7 @@ PRESSURE = [
 
 NODE_LOSS = [
     Scene("a node is lost", of(_LOST, LEADER, "1x200", state="lost"), 15, {"NodeSilent"}),
+    Scene("a node is ready", of(_LOST, LEADER, "1x200", state="ready"), 15),
     Scene("for five minutes", of(_LOST, LEADER, "1x5 0x200", state="lost"), 15),
     Scene("a standby has lost sight of it", of(_LOST, STANDBY, "1x200", state="lost"), 15),
     Scene(
@@ -134,7 +142,7 @@ AGENTS = [
     ),
     Scene(
         "an agent does not reach the API server",
-        of("bailiff_agent_mirror_age_seconds", AGENT, "0+60x200"),
+        of("bailiff_agent_mirror_age_seconds", AGENT, "121x200"),
         10,
         {"AgentApiServerAway"},
     ),
@@ -164,6 +172,11 @@ AGENTS = [
         "four do",
         of(_ATTEMPTS, AGENT, "0+1x4 4x200", **_MEMORY, fate="failed"),
         8,
+    ),
+    Scene(
+        "an agent's first pod is gone already",
+        of(_ATTEMPTS, AGENT, FIRST_AFTER_TEN, **_MEMORY, fate="gone"),
+        12,
     ),
     Scene("all are taken", of(_ATTEMPTS, AGENT, "0+1x200", **_MEMORY, fate="evicted"), 15),
     Scene(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.harness.monitoring.alert_scenes.base import AGENT, API, Scene, of
+from tests.harness.monitoring.alert_scenes.base import AGENT, API, SLOWLY, Scene, of
 
 _WEBHOOK = 'name="validate-pods.bailiff.dev"'
 _EXPIRY = "bailiff_tls_certificate_expiry_timestamp_seconds"
@@ -107,6 +107,12 @@ REQUESTS = [
         {"RequestsRefused"},
     ),
     Scene(
+        "some connections are refused",
+        of("bailiff_http_refused_total", API, SLOWLY, reason="connections")
+        | of("bailiff_grpc_connections_ended_total", API, SLOWLY, reason="refused"),
+        20,
+    ),
+    Scene(
         "requests are malformed",
         of("bailiff_http_refused_total", API, "0+2x200", reason="malformed"),
         20,
@@ -129,8 +135,11 @@ REQUESTS = [
         {"RequestsRefusedOverloaded"},
     ),
     Scene(
-        "one in a hundred",
-        of(_REST, API, "0+1x200", status="503") | of(_REST, API, "0+99x200", status="200"),
+        "three in a hundred",
+        of(_REST, API, "0+3x200", status="503")
+        | of(_REST, API, "0+97x200", status="200")
+        | of(_GRPC, API, "0+3x200", code="UNAVAILABLE")
+        | of(_GRPC, API, "0+97x200", code="OK"),
         20,
     ),
     Scene(
@@ -142,9 +151,17 @@ REQUESTS = [
     ),
     Scene(
         "REST has faults",
-        of(_REST, API, "0+5x200", status="500") | of(_REST, API, "0+95x200", status="200"),
+        of(_REST, API, "0+2x200", status="500") | of(_REST, API, "0+98x200", status="200"),
         20,
         {"RequestsRefusedErrors"},
+    ),
+    Scene(
+        "faults are one in two hundred",
+        of(_REST, API, "0+1x200", status="500")
+        | of(_REST, API, "0+199x200", status="200")
+        | of(_GRPC, API, "0+1x200", code="UNKNOWN")
+        | of(_GRPC, API, "0+199x200", code="OK"),
+        20,
     ),
     Scene(
         "callers of REST have faults",
@@ -153,7 +170,7 @@ REQUESTS = [
     ),
     Scene(
         "gRPC has faults",
-        of(_GRPC, API, "0+5x200", code="INTERNAL") | of(_GRPC, API, "0+95x200", code="OK"),
+        of(_GRPC, API, "0+2x200", code="INTERNAL") | of(_GRPC, API, "0+98x200", code="OK"),
         20,
         {"RequestsRefusedErrors"},
     ),

@@ -191,6 +191,7 @@ EVICTING = [
         40,
         {"BlockedByABudget"},
     ),
+    Scene("a standby has no budget for it", of(_BACKLOG, STANDBY, "1x200", cause="budget"), 40),
     Scene("for twenty minutes", of(_BACKLOG, LEADER, "1x200", cause="budget"), 20),
     Scene(
         "a taint would evict too many",
