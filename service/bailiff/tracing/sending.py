@@ -13,6 +13,7 @@ import io
 import logging
 import threading
 import time
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import requests
@@ -86,6 +87,9 @@ class _Adapter(HTTPAdapter):
             self.last = type(error).__name__
             raise
         self.last = f"HTTP {response.status_code}"
+        if HTTPStatus.MULTIPLE_CHOICES <= response.status_code < HTTPStatus.BAD_REQUEST:
+            # It is not followed, and the exporter would take it for a success.
+            response.status_code = HTTPStatus.BAD_REQUEST
         response.raw = io.BytesIO(_head_of(response))
         return response
 

@@ -212,7 +212,7 @@ async def test_an_answer_that_breaks_off_counts_by_its_status(collector):
 
 def test_a_fault_while_an_answer_is_read_is_not_hidden(monkeypatch):
     response = requests.Response()
-    response.raw = None
+    response.status_code, response.raw = 200, None
     monkeypatch.setattr(HTTPAdapter, "send", lambda *_, **__: response)
     with pytest.raises(AttributeError):
         _Adapter().send(requests.PreparedRequest())
@@ -227,12 +227,14 @@ async def test_a_redirect_carries_no_header_elsewhere(collector):
             request.send_header("content-length", "0")
             request.end_headers()
 
-        collector.answer = moved
-        tracing = tracing_to(collector.url, Ledger())
+        collector.answer, ledger = moved, Ledger()
+        tracing = tracing_to(collector.url, ledger)
         spans(tracing, 1)
         await until(lambda: collector.headers)
         await tracing.close(2)
         assert elsewhere.headers == []
+        # Nobody has taken them.
+        assert ledger.fates == {"failed": 1}
 
 
 @pytest.mark.parametrize(("rate", "kept"), [(0, 0), (1_000_000, 200)])

@@ -43,6 +43,13 @@ CERTIFICATES = [
 ]
 
 WEBHOOKS = [
+    Scene("a burst passes it by", of(_PASSED, _WEBHOOK, "_x10 400x90"), 16, {"WebhookNotReached"}),
+    Scene(
+        "the first that is barred",
+        of(_REJECTED, _WEBHOOK, "_x10 400x90", error_type="calling_webhook_error"),
+        12,
+        {"WebhookNotReachedRefused"},
+    ),
     Scene("a webhook is passed by", of(_PASSED, _WEBHOOK, "0+1x200"), 20, {"WebhookNotReached"}),
     Scene("of somebody else's webhook", of(_PASSED, 'name="other.example"', "0+1x200"), 20),
     Scene(
