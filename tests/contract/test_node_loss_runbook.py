@@ -13,7 +13,7 @@ import pytest
 from bailiff.bootstrap.node_loss import Losing
 from bailiff.decisions.node_loss.settings import NodeLossSettings
 from bailiff.worker.systems.node_loss.settings import NodeLossMode
-from tests.harness.kube.programs import assets
+from tests.harness.kube.hooks import kubectl
 from tests.harness.lost_nodes import Fleet
 from tests.harness.working import running_worker, until
 
@@ -28,20 +28,11 @@ COMMANDS = re.findall(r"^ *(kubectl .+)$", RUNBOOK, re.MULTILINE)
 SETTINGS = NodeLossSettings(after=3.0, silent_after=3.0, rate=5.0)
 
 
-async def kubectl(api: Api, command: str) -> str:
-    folder = assets()
-    assert folder is not None
-    argv = shlex.split(command)
-    process = await asyncio.create_subprocess_exec(
-        str(folder / argv[0]),
-        f"--kubeconfig={api.kubeconfig}",
-        *argv[1:],
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    output, _ = await process.communicate()
-    assert process.returncode == 0, f"{command}: {output.decode()}"
-    return output.decode()
+async def said(api: Api, command: str) -> str:
+    _, *words = shlex.split(command)
+    ran = await kubectl(api.kubeconfig, *words)
+    assert ran.code == 0, f"{command}: {ran}"
+    return ran.out
 
 
 async def test_each_step_says_what_the_runbook_says(
@@ -57,17 +48,17 @@ async def test_each_step_says_what_the_runbook_says(
             await until(lambda: fleet.is_ending("db-0"))
             steps = [command.replace("NODE", lost) for command in COMMANDS]
             ready, lease, note, events, pods, *counts, volumes, refusals, taint, untaint = steps
-            assert (await kubectl(api, ready)).strip() == "True"
-            assert (await kubectl(api, lease)).startswith("20")
-            assert '"state":"Silent"' in await kubectl(api, note)
-            assert "DeletingAllPods" in await kubectl(api, events)
-            row = next(line for line in (await kubectl(api, pods)).splitlines() if "db-0" in line)
+            assert (await said(api, ready)).strip() == "True"
+            assert (await said(api, lease)).startswith("20")
+            assert '"state":"Silent"' in await said(api, note)
+            assert "DeletingAllPods" in await said(api, events)
+            row = next(line for line in (await said(api, pods)).splitlines() if "db-0" in line)
             assert row.split()[2] == "StatefulSet"
             assert row.split()[4] == "NodeLost"
             assert len(counts) == 2
             for looks in (*counts, volumes, refusals):
-                await kubectl(api, looks)
-            await kubectl(api, taint)
+                await said(api, looks)
+            await said(api, taint)
             await until(lambda: fleet.is_gone("db-0"))
-            await kubectl(api, untaint)
+            await said(api, untaint)
             assert "node.kubernetes.io/out-of-service" not in await fleet.taints(lost)

@@ -6,7 +6,6 @@ what a node's proxy answers. docs/runbooks/node-silent.md has a test of its own.
 
 from __future__ import annotations
 
-import asyncio
 import re
 import shlex
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.harness.kube.programs import assets
+from tests.harness.kube.hooks import kubectl
 
 if TYPE_CHECKING:
     from tests.harness.api import Api
@@ -46,27 +45,13 @@ def _verb(command: str) -> str:
     return words[2] if words[0] == "-n" else words[0]
 
 
-async def _kubectl(api: Api, command: str) -> tuple[int | None, str]:
-    folder = assets()
-    assert folder is not None
-    argv = [PLACES.get(word, word) for word in shlex.split(command)]
-    process = await asyncio.create_subprocess_exec(
-        str(folder / argv[0]),
-        f"--kubeconfig={api.kubeconfig}",
-        *argv[1:],
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    output, _ = await process.communicate()
-    return process.returncode, output.decode()
-
-
 @pytest.mark.parametrize("command", commands())
 async def test_the_api_server_knows_what_is_asked_for(api: Api, command: str) -> None:
-    code, told = await _kubectl(api, command)
+    _, *words = (PLACES.get(word, word) for word in shlex.split(command))
+    ran = await kubectl(api.kubeconfig, *words)
     # An object that is not there is none of the command's faults, nor is a right that is missing.
-    is_answered = "(NotFound)" in told or told.strip().splitlines()[-1:] == ["no"]
-    assert code == 0 or is_answered, told
+    is_answered = "(NotFound)" in ran.errors or ran.out.strip() == "no"
+    assert ran.code == 0 or is_answered, ran
 
 
 def test_there_are_commands_to_run() -> None:

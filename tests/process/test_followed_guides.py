@@ -1,4 +1,4 @@
-"""The guide to pressure on a node, executed as one: each part goes on where the last ended."""
+"""Guides that are executed as one: each part goes on where the last ended."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from tests.harness.transcripts import (
     transcripts,
 )
 
-STEPS = [step for steps in transcripts(ROOT / "docs" / "pressure" / "index.md") for step in steps]
+DOCS = ROOT / "docs"
 
 
 @pytest.mark.process
-def test_the_guide(tmp_path):
-    skip_without_programs(STEPS)
+@pytest.mark.parametrize("guide", ["pressure", "node-loss"])
+def test_the_guide(tmp_path, guide):
+    steps = [step for part in transcripts(DOCS / guide / "index.md") for step in part]
+    assert steps
+    skip_without_programs(steps)
     with settled_up(tmp_path) as up:
-        for step in STEPS:
+        for step in steps:
             done = run(step, up, tmp_path)
             assert masked(done.stdout) == masked(step.output), (
                 step.command,
