@@ -9,6 +9,7 @@ from bailiff.agent.departures import LOOK_EVERY
 from bailiff.agent.fates import Fate
 from bailiff.decisions.pressure.findings import went_by_rank
 from bailiff.decisions.pressure.grace import CLEAN_UP_SECONDS
+from bailiff.tracing.pods import about_pod
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -166,7 +167,7 @@ class Evictions:
         starved = judged.report.starved
         is_freed = starved is not None and starved.is_freed_by_stopping
         hard = judged.is_hard and is_freed and went_by_rank(found)
-        about = {**_about(pod, found), **_on_paper(parts.settings)}
+        about = {**about_pod(pod, found.system), **_on_paper(parts.settings)}
         with parts.tracer.span("evict", about) as span:
             fate = await parts.evictor.evict(pod, found, hard=hard)
             span.set({"bailiff.outcome": fate.value})
@@ -194,7 +195,7 @@ class Evictions:
         self._went(found)
         if is_news:
             why, outcome = found.message.strip(), {"bailiff.outcome": Fate.ON_PAPER.value}
-            about = {**_about(pod, found), **_on_paper(parts.settings), **outcome}
+            about = {**about_pod(pod, found.system), **_on_paper(parts.settings), **outcome}
             with parts.tracer.span("evict", about):
                 parts.log.info("would be evicted", pod=pod.key, uid=pod.metadata.uid, why=why)
             parts.metrics.evicted(found.cause, Fate.ON_PAPER)
@@ -206,16 +207,6 @@ class Evictions:
         if went_by_rank(found):
             parts.judge.went(now)
             parts.remembering.note(parts.judge.note(now))
-
-
-def _about(pod: Pod, found: Finding) -> Attributes:
-    return {
-        "bailiff.system": found.system,
-        "k8s.namespace.name": pod.metadata.namespace,
-        "k8s.pod.name": pod.metadata.name,
-        "k8s.pod.uid": pod.metadata.uid,
-        "k8s.node.name": pod.spec.node_name,
-    }
 
 
 def _on_paper(settings: AgentSettings) -> Attributes:

@@ -162,8 +162,7 @@ class AskedByMethod:
             raise from_core(error) from error
 
     def _written(self, plan: Plan[Any], in_one: bool) -> bytes:
-        tracer = self._desk.tracer
-        answer = decided(tracer, self._question.name, plan) if tracer.enabled else plan.answer()
+        answer = decided(self._desk.tracer, self._question.name, plan)
         data = self._write(answer)
         if in_one:
             self._desk.bounds.check_answer(data, self._in_parts)

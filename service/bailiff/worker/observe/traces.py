@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bailiff.tracing import Parent
+from bailiff.tracing.pods import about_pod
 from bailiff.worker.execute.outcomes import RETRIES
 from bailiff.worker.timers.eviction import Trace
 
@@ -102,7 +103,10 @@ class EvictionTraces:
 
     def _write(self, eviction: Eviction, trace: Trace, outcome: Outcome) -> None:
         now = self._clock.elapsed()
-        about = {**about_pod(eviction), **self._on_paper, **_held_by(eviction)}
+        pod = about_pod(eviction.pod, eviction.finding.system)
+        about = {**pod, **self._on_paper, **_held_by(eviction)}
+        about["bailiff.attempts"] = eviction.attempts
+        about["bailiff.by"] = eviction.by.value
         about["bailiff.outcome"] = outcome.value
         about["bailiff.lateness_seconds"] = max(0.0, now - eviction.due)
         if trace.before:
@@ -110,20 +114,6 @@ class EvictionTraces:
         self._tracer.write(trace.reserved, "evict", now - trace.since, about)
         # As W3C Trace Context writes it: version, trace, span, flags.
         eviction.trace = Trace("", now, trace.reserved.split("-")[1])
-
-
-def about_pod(eviction: Eviction) -> dict[str, str | int | float | bool]:
-    """Which pod goes, by which system, and how often that was tried."""
-    meta = eviction.pod.metadata
-    return {
-        "bailiff.system": eviction.finding.system,
-        "bailiff.attempts": eviction.attempts,
-        "bailiff.by": eviction.by.value,
-        "k8s.namespace.name": meta.namespace,
-        "k8s.pod.name": meta.name,
-        "k8s.pod.uid": meta.uid,
-        "k8s.node.name": eviction.pod.spec.node_name,
-    }
 
 
 def _held_by(eviction: Eviction) -> Attributes:
