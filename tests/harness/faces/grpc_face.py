@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import re
 from contextlib import asynccontextmanager
@@ -122,6 +123,13 @@ async def running(
             yield Face(channel, EvictionDecisionServiceStub(channel), registry, port, budget)
     finally:
         await server.stop(0)
+
+
+async def until_taken(budget: ByteBudget, expected: int) -> None:
+    """Wait for the server to give back the rest: a caller may have its answer a moment before."""
+    async with asyncio.timeout(20):
+        while budget.taken != expected:
+            await asyncio.sleep(0.01)
 
 
 async def ask(

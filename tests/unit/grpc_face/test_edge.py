@@ -21,7 +21,15 @@ from bailiff.serving import ByteBudget
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
 from tests.harness.clocks import START, ManualClock
-from tests.harness.faces.grpc_face import NODE, POD, SERVICE, Face, error_of, running
+from tests.harness.faces.grpc_face import (
+    NODE,
+    POD,
+    SERVICE,
+    Face,
+    error_of,
+    running,
+    until_taken,
+)
 from tests.harness.faces.http2 import Http2Client, message
 
 if TYPE_CHECKING:
@@ -231,9 +239,7 @@ async def test_of_messages_that_do_not_end_no_more_is_taken_than_there_is(method
         for task in sending:
             task.cancel()
         await stack.aclose()
-        async with asyncio.timeout(20):
-            while budget.taken:
-                await asyncio.sleep(0.02)
+        await until_taken(budget, 0)
 
 
 async def test_a_long_message_is_taken_once_there_is_memory_again() -> None:
@@ -249,7 +255,7 @@ async def test_a_long_message_is_taken_once_there_is_memory_again() -> None:
         budget.give_back(23_900_000)
         async with asyncio.timeout(20):
             assert len((await call).decisions) == 20_000
-        assert budget.taken == 0
+        await until_taken(budget, 0)
 
 
 async def test_a_message_that_does_not_end_ends_its_stream_with_its_connection() -> None:

@@ -15,7 +15,7 @@ from bailiff.serving import ByteBudget
 from bailiff.v1 import device_taints_pb2, kubernetes_pb2, resource_pb2
 from bailiff.v1 import scheduling_service_pb2 as pb
 from bailiff.v1.scheduling_service_pb2_grpc import SchedulingServiceStub
-from tests.harness.faces.grpc_face import NOW, Face, running
+from tests.harness.faces.grpc_face import NOW, Face, running, until_taken
 
 Request = pb.JudgeNodesStreamRequest
 METHOD = "/bailiff.v1.SchedulingService/JudgeNodesStream"
@@ -262,13 +262,7 @@ async def test_what_is_registered_is_in_the_budget_until_the_stream_ends(face: F
     assert 0 < few < many
     assert less < many
     await call.done_writing()
-    await until_given_back(face, before)
-
-
-async def until_given_back(face: Face, before: int) -> None:
-    async with asyncio.timeout(10):
-        while face.budget.taken != before:
-            await asyncio.sleep(0.01)
+    await until_taken(face.budget, before)
 
 
 async def test_a_stream_for_whose_nodes_there_is_no_room_ends() -> None:
@@ -281,7 +275,7 @@ async def test_a_stream_for_whose_nodes_there_is_no_room_ends() -> None:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await call.read()
         assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
-        await until_given_back(face, 0)
+        await until_taken(face.budget, 0)
         assert feasible((await told(face, nodes(node("n1")), pods()))[1]) == [["n1"]]
 
 
