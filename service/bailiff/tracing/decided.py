@@ -14,6 +14,7 @@ A = TypeVar("A", bound="Answer")
 
 def decided(tracer: Tracer, question: str, plan: Plan[A]) -> A:
     """The answer to a question of this name, within a span of its own."""
+    # Each answer passes here: without a tracer nothing is made for it.
     if not tracer.enabled:
         return plan.answer()
     about: dict[str, str | int] = {"bailiff.question": question, "bailiff.steps": plan.steps}
